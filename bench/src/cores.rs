@@ -9,8 +9,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use quietcore_host::controls::{DmaLatency, LatencyControl, LiveLatency};
 use quietcore_process::setting;
+use quietcore_settings::{DmaLatency, LatencyControl, LiveLatency};
 use quietcore_units::CpuId;
 
 use crate::findings::Findings;

@@ -5,20 +5,20 @@ use std::process::Command;
 use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
 
-/// How it shall run.
+/// The setting of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
-    /// Its CPU.
+    /// The CPU that its thread is pinned to.
     pub(crate) cpu: u32,
     /// Its priority of SCHED_FIFO.
     pub(crate) priority: u8,
-    /// Time between releases.
+    /// Time between two releases.
     pub(crate) period: Nanos,
-    /// Releases.
+    /// Number of releases in all.
     pub(crate) cycles: u64,
 }
 
-/// Runs it once.
+/// Runs it once and reads its histogram.
 pub(crate) fn run(setup: &Setup) -> Result<Histogram, String> {
     // Nanoseconds, so that neither side is rounded; a bucket for each up to 1 ms.
     let output = Command::new("cyclictest")

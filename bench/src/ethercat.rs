@@ -31,7 +31,7 @@ use crate::versions;
 
 /// Cycles at the start of a block that don't count.
 const SETTLING: usize = 20;
-/// How long a frame may be out.
+/// Time that a frame may be out.
 const TIMEOUT: Nanos = Nanos::from_millis(100);
 /// Cycles of a run at the highest rate, and their number in a quick one.
 const SUSTAINED: [u64; 2] = [100_000, 5_000];

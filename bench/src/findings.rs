@@ -1,4 +1,4 @@
-//! What a comparison found: for a person, or as JSON.
+//! The findings of a comparison: for a person, or as JSON.
 //!
 //! Each figure is the median over the rounds with its 95 % interval. Where a goal was set, the
 //! interval answers: reached or missed where all of it lies on one side, open where it does not.
@@ -21,13 +21,13 @@ pub(crate) const ROUNDS_MIN: usize = 6;
 /// The schema of the JSON.
 const SCHEMA: &str = "quietcore.bench/1";
 
-/// What all comparisons are asked.
+/// Options of all comparisons.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Common {
     /// Rounds; each runs every side once. Each comparison has its own default
     #[arg(long)]
     pub(crate) rounds: Option<usize>,
-    /// Print JSON
+    /// Print the findings as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Few and short rounds, to see that it works; the figures mean nothing
@@ -66,7 +66,7 @@ impl Common {
     }
 }
 
-/// What a figure shall be.
+/// The goal of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Goal {
@@ -75,7 +75,7 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    /// What the interval says.
+    /// Compares the interval with the goal.
     fn answer(self, median: &Median) -> Answer {
         if median.count < ROUNDS_MIN {
             return Answer::Open;
@@ -92,7 +92,7 @@ impl Goal {
     }
 }
 
-/// Whether a goal was reached.
+/// The relation of a figure to its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
@@ -102,7 +102,7 @@ enum Answer {
     Open,
 }
 
-/// One figure.
+/// A figure with its goal.
 #[derive(Debug, Serialize)]
 struct Figure {
     name: String,
@@ -113,7 +113,7 @@ struct Figure {
     answer: Option<Answer>,
 }
 
-/// What a comparison found.
+/// The findings of a comparison.
 #[derive(Debug, Serialize)]
 pub(crate) struct Findings {
     schema: &'static str,
@@ -152,6 +152,7 @@ impl Findings {
         rounds: usize,
     ) -> Self {
         let mut machine = origin::publishable(facts.conditions_summary());
+        machine.insert("time_is_real".to_owned(), facts.time_reality().to_string());
         machine.insert("quietcore_version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         machine.insert("load_average".to_owned(), origin::load_average());
         Self {
@@ -169,7 +170,7 @@ impl Findings {
         }
     }
 
-    /// Whether this is a quick run.
+    /// Returns `true` if this is a quick run.
     pub(crate) fn is_quick(&self) -> bool {
         self.quick
     }
@@ -216,7 +217,7 @@ impl Findings {
         self.not_measured.push(text.into());
     }
 
-    /// As JSON.
+    /// Writes the findings as JSON.
     fn to_json(&self) -> Result<String, String> {
         serde_json::to_string_pretty(self).map_err(|error| error.to_string())
     }
@@ -284,7 +285,7 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Three significant digits.
+/// Writes a value with three significant digits.
 fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 || size == 0.0 => format!("{value:.0}"),

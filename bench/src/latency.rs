@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use quietcore_backend::job::{Job, latency_shape};
 use quietcore_backend::process::Partition;
-use quietcore_probe::job::{LatencyJob, Wake};
-use quietcore_process::setting::Policy;
+use quietcore_probe::job::LatencyJob;
 use quietcore_record::histogram::{Histogram, Quantile};
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Scheduling, Wake};
 
 use crate::cores::Awake;
 use crate::cyclictest::{self, Setup};
@@ -29,7 +28,7 @@ pub(crate) struct Request {
     /// Priority of SCHED_FIFO for both
     #[arg(long, default_value_t = 90)]
     priority: u8,
-    /// Time between releases
+    /// Time between two releases
     #[arg(long, default_value = "1 ms")]
     period: Nanos,
     /// Releases in each run
@@ -72,7 +71,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
                 0 => peer.push(cyclictest(request)?),
                 1 => sleep.push(quietcore(&runtime, request, Wake::Sleep)?),
                 _ => {
-                    let wake = Wake::Adaptive { share_percent: request.share };
+                    let wake = Wake::Adaptive { share_percent: request.share.into() };
                     early.push(quietcore(&runtime, request, wake)?);
                 }
             }
@@ -119,7 +118,7 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
         period: request.period,
         cycles: request.cycles(),
         warm_up_cycles: 0,
-        policy: Policy::Fifo(request.priority),
+        policy: Scheduling::fifo(request.priority),
         wake,
         injection: None,
         memory: None,

@@ -86,7 +86,7 @@ struct All {
     freertos: Option<PathBuf>,
 }
 
-/// What `all` runs, in this order.
+/// The comparisons of `all`, in this order.
 const ALL: [&str; 13] = [
     "record",
     "latency",

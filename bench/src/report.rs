@@ -111,6 +111,7 @@ fn write(folder: &Path) -> Result<(), String> {
         limits: Vec::new(),
         site_folder: None,
         not_measured: Vec::new(),
+        probes: Vec::new(),
         complete: true,
     };
     writer.manifest(&manifest).map_err(|error| error.to_string())?;

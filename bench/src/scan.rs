@@ -24,7 +24,7 @@ use crate::versions;
 
 /// Cycles after the start of the partition that don't count: its early wake learns.
 const SETTLING: u64 = 500;
-/// How long the workers of the load may take to work.
+/// Time in which the workers of the load must work.
 const START_WITHIN: Nanos = Nanos::from_secs(20);
 
 /// Release latency of the servo partition, idle and loaded, beside `cyclictest`

@@ -18,9 +18,9 @@ use quietcore_supervisor::places::{Places, StartedBy};
 use quietcore_units::Causes;
 use tempfile::TempDir;
 
-/// How long a site may take to run.
+/// Time in which a site must run.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often is looked.
+/// Time between two looks.
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// The program of the partitions lies beside this one.
@@ -165,7 +165,8 @@ impl Copied {
         Self { bins: vec![0; BIN_COUNT], totals: HistogramTotals::default() }
     }
 
-    /// What was recorded after `before`, each value as the upper end of its bin, as quantiles are.
+    /// Returns the values recorded after `before`, each as the upper end of its bin, as quantiles
+    /// are.
     fn since(&self, before: &Self) -> Histogram {
         let mut histogram = Histogram::new();
         for (index, (now, then)) in self.bins.iter().zip(&before.bins).enumerate() {
@@ -197,11 +198,11 @@ impl Moment {
 
 /// The figures of a task between two instants.
 pub(crate) struct Window {
-    /// Release latency.
+    /// Release latencies in ns.
     pub(crate) release: Histogram,
-    /// Wake-up latency.
+    /// Wake-up latencies in ns.
     pub(crate) wakeup: Histogram,
-    /// Execution time.
+    /// Execution times in ns.
     pub(crate) execution: Histogram,
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// The crates that this program is linked with.
 const LOCK: &str = include_str!("../../Cargo.lock");
-/// What stands where a peer does not say its version.
+/// Text for a peer that does not say its version.
 const UNKNOWN: &str = "of unknown version";
 
 /// The version of a crate, from the lock file.

@@ -1,4 +1,4 @@
-//! Whether watching a partition disturbs it.
+//! Measures the disturbance of a partition by watching it.
 //!
 //! A partition runs a program with [`LEAVES`] variables at 1 ms, without an end. Blocks of cycles
 //! alternate in pairs, `off on on off off on …`:
@@ -120,7 +120,7 @@ struct Gate {
     ended: AtomicBool,
 }
 
-/// What the watching thread did.
+/// The work of the watching thread.
 #[derive(Default)]
 struct Looks {
     variables: usize,
@@ -196,7 +196,7 @@ fn tell(findings: &mut Findings, off: &[Window], on: &[Window], cycles: u64) -> 
     Ok(())
 }
 
-/// What the differences of the pairs say.
+/// Describes the differences of the pairs.
 fn sentence(name: &str, differences: &[f64]) -> String {
     let Some(median) = Median::of(differences) else {
         return format!("{name}: no pairs");
@@ -213,7 +213,7 @@ fn sentence(name: &str, differences: &[f64]) -> String {
     }
 }
 
-/// What the comparison of the two records says, quantile by quantile.
+/// Describes the comparison of the two records, quantile by quantile.
 fn pooled(comparison: &Comparison) -> Vec<String> {
     let mut texts = Vec::new();
     for difference in &comparison.statistics {

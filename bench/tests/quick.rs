@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use quietcore_skip::skip;
 
-/// What a comparison prints as JSON.
+/// Returns the JSON that a comparison prints.
 fn quick(bench: &str) -> serde_json::Value {
     quick_with(bench, &[])
 }

@@ -4,7 +4,7 @@
 //! aborting and is optimised as a whole, whatever this crate is built for. What the outer cargo was
 //! told about its own compiler calls (flags, wrappers such as clippy's, folders) is kept from it.
 //!
-//! What comes of it is one object of the kernel, and some hundred of the compiler's own functions,
+//! The build yields one object of the kernel, and some hundred of the compiler's own functions,
 //! which the linker of a C program has itself. The library that is kept holds the first alone.
 //!
 //! A second one is for programs for guests: for x86-64 without an operating system, with addresses
@@ -27,14 +27,15 @@ const LIBRARY: &str = "libquietcore_osek.a";
 const LIBRARY_FOR_GUEST: &str = "libquietcore_osek_guest.a";
 /// The machine without an operating system.
 const BARE: &str = "x86_64-unknown-none";
-/// How the kernel is compiled for it: as C for a fixed address is. The target's code model is that
-/// of kernels, whose addresses are signed numbers of 32 bits; those below 2 GiB are such numbers.
+/// Compiler flags of the kernel: as for C at a fixed address. The target's code model is that of
+/// kernels, whose addresses are signed numbers of 32 bits; those below 2 GiB are such numbers.
 const BARE_FLAGS: &str = "-Crelocation-model=static";
-/// How an archive begins.
+/// The first bytes of an archive.
 const START: &[u8] = b"!<arch>\n";
 /// Bytes before each of its members.
 const HEADER_BYTES: usize = 60;
-/// What cargo may be told of the machine that it runs on; of the rest nothing is meant for it.
+/// Variables that cargo may be told of the machine that it runs on; of the rest nothing is meant
+/// for it.
 const KEPT: [&str; 6] = [
     "CARGO_HOME",
     "CARGO_HTTP_",
@@ -43,7 +44,7 @@ const KEPT: [&str; 6] = [
     "CARGO_REGISTR",
     "CARGO_SOURCE_",
 ];
-/// What changes how a compiler is called.
+/// Prefixes of variables that change how a compiler is called.
 const FOREIGN: [&str; 6] = ["CARGO", "RUSTC_", "RUSTDOC", "RUSTFLAGS", "MIRI", "CLIPPY"];
 
 fn main() {
@@ -66,7 +67,7 @@ fn main() {
     }
 }
 
-/// Whether Rust's core library is there for the machine without an operating system.
+/// Returns `true` if Rust's core library is there for the machine without an operating system.
 fn has_bare() -> bool {
     let mut rustc = Command::new(variable("RUSTC"));
     let output = rustc.args(["--print", "target-libdir", "--target", BARE]).output();

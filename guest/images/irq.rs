@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use quietcore_boot::board::{Raised, UNIT_NS, VECTOR};
 use quietcore_boot::port;
-use quietcore_exchange::{Cycle, Recorder, Region, SLOT_COUNT, TaskState};
+use quietcore_exchange::{Recorder, Region, Release, SLOT_COUNT, TaskState};
 use quietcore_guest::board::Board;
 use quietcore_guest::clock::Clock;
 use quietcore_guest::host;
@@ -41,7 +41,7 @@ const _: () = assert!(VECTOR == SOURCE_VECTOR, "the board's interrupt is that of
 // SAFETY: nobody but the kernel's machine calls the methods that are the machine's.
 static SYSTEM: System<Bare<Processor>> = unsafe { System::new(Bare::new(Processor::new())) };
 
-/// What the ISR leaves for its task.
+/// The number that the ISR leaves for its task.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 static RAISED: AtomicU64 = AtomicU64::new(0);
 static ENTERED: AtomicU64 = AtomicU64::new(0);
@@ -50,8 +50,8 @@ static REGISTER: AtomicU32 = AtomicU32::new(0);
 /// The task is at work with them. An interrupt that comes then is left out, and its number misses.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// What the task needs, which is there before the kernel starts.
-struct Desk(UnsafeCell<Option<Work>>);
+/// State of the task, which is there before the kernel starts.
+struct Desk(UnsafeCell<Option<InterruptMeasurement>>);
 
 // SAFETY: written before the kernel starts, and then used by one task, which is never preempted by
 // itself.
@@ -60,14 +60,14 @@ unsafe impl Sync for Desk {}
 static DESK: Desk = Desk(UnsafeCell::new(None));
 
 /// The board, for the ISR, which uses nothing else of the desk.
-struct Place(UnsafeCell<Option<Board>>);
+struct BoardCell(UnsafeCell<Option<Board>>);
 
 // SAFETY: written before the kernel starts, and then only read.
-unsafe impl Sync for Place {}
+unsafe impl Sync for BoardCell {}
 
-static BOARD: Place = Place(UnsafeCell::new(None));
+static BOARD: BoardCell = BoardCell(UnsafeCell::new(None));
 
-struct Work {
+struct InterruptMeasurement {
     clock: Clock,
     recorder: Recorder<'static>,
     region: Region<'static>,
@@ -143,7 +143,7 @@ extern "C" fn switch_on() {
     let _ = SYSTEM.terminate_task();
 }
 
-impl Work {
+impl InterruptMeasurement {
     /// Takes one interrupt down.
     fn take(&mut self, ran: u64) {
         let raised = Raised { number: NUMBER.load(Relaxed), counter: RAISED.load(Relaxed) };
@@ -156,17 +156,11 @@ impl Work {
         self.taken += 1;
         let due = self.at(raised.counter);
         let entered = self.at(ENTERED.load(Relaxed));
-        let cycle = Cycle {
-            due,
-            started: entered,
-            wakeup_latency: Nanos::new(u64::from(REGISTER.load(Relaxed)) * UNIT_NS),
-            margin: Nanos::ZERO,
-            spin: Nanos::ZERO,
-            cpu: 0,
-        };
+        let wakeup_latency = Nanos::new(u64::from(REGISTER.load(Relaxed)) * UNIT_NS);
+        let interrupt = Release { wakeup_latency, ..Release::unawaited(due, entered, 0) };
         let switch = self.at(ran).saturating_sub(self.at(LEFT.load(Relaxed)));
         let response = self.at(ran).saturating_sub(due);
-        self.recorder.record_scan(&cycle, switch, response, false);
+        self.recorder.record_scan(&interrupt, switch, response, false);
         if self.measures && left_out > 0 {
             self.recorder.note_skipped_releases(left_out);
         }
@@ -229,8 +223,15 @@ fn prepare() -> Result<quietcore_boot::HostPage, u8> {
     let period = Nanos::new(u64::from(job.period) * UNIT_NS);
     let recorder = Recorder::new(task, period, job.interrupts.div_ceil(SLOT_COUNT as u64));
     let (taken, last) = (0, 0);
-    let work =
-        Work { clock: Clock::new(&host), recorder, region, job, taken, last, measures: false };
+    let work = InterruptMeasurement {
+        clock: Clock::new(&host),
+        recorder,
+        region,
+        job,
+        taken,
+        last,
+        measures: false,
+    };
     // SAFETY: the kernel has not started, so that nobody uses it yet.
     unsafe { *DESK.0.get() = Some(work) };
     // SAFETY: as above.

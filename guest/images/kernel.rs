@@ -18,7 +18,7 @@ use quietcore_osek::configuration::{
 use quietcore_osek::port::bare::Bare;
 use quietcore_osek::system::System;
 
-/// What is taken for the host's words where it says none.
+/// Used in place of the host's page if there is none.
 const GUESS: HostPage = HostPage { memory_bytes: 16 << 20, ..HostPage::of_counter(1_000_000_000) };
 
 // SAFETY: nobody but the kernel's machine calls the methods that are the machine's.
@@ -42,7 +42,7 @@ const fn task(entry: extern "C" fn(), priority: u8, autostart: u32, activations:
     }
 }
 
-/// Who emulates this guest may stand still for a while: then many ticks are due at once.
+/// An emulator of this guest may stand still for a while: then many ticks are due at once.
 static TASKS: [Task; 2] = [task(endless, 1, 1, 1), task(periodic, 2, 0, 255)];
 static COUNTERS: [Counter; 1] = [Counter {
     max_allowed: 999,

@@ -25,7 +25,7 @@ use quietcore_units::Nanos;
 /// Time from being ready to the first release.
 const START_DELAY: Nanos = Nanos::from_millis(5);
 
-/// How often the timer went off.
+/// Counts the interrupts of the timer.
 static WAKES: AtomicU64 = AtomicU64::new(0);
 
 /// The host's monotonic clock, on which this guest waits.

@@ -30,9 +30,9 @@ use quietcore_scan::program::Fieldbus as _;
 use quietcore_units::Nanos;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire as _};
 
-/// What is taken for the host's words where it says none: QEMU's own processor counts so.
+/// Used in place of the host's page if there is none: QEMU's own processor counts so.
 const GUESS: HostPage = HostPage { memory_bytes: 16 << 20, ..HostPage::of_counter(1_000_000_000) };
-/// Where QEMU's machine `microvm` has its virtio devices.
+/// Address of the virtio devices of QEMU's machine `microvm`.
 const QEMU_FIRST: u64 = 0xFEB0_0000;
 const QEMU_COUNT: u64 = 24;
 const QEMU_BYTES: u64 = 0x200;
@@ -43,7 +43,7 @@ const CYCLES: u64 = 1_000;
 /// Frames that are looked at one by one, and the time that each takes to come back.
 const FRAMES: usize = 20;
 const PAUSE: Nanos = Nanos::from_millis(5);
-/// What this image can't do: bring the fieldbus up.
+/// The status of an image that can't bring the fieldbus up.
 const FAILED: u8 = 3;
 
 #[unsafe(no_mangle)]
@@ -75,7 +75,7 @@ extern "C" fn quietcore_guest_main() -> u8 {
     status as u8
 }
 
-/// How many bytes of the stack, which was zero, are not any more.
+/// Counts the bytes of the stack, which was zero, that are not any more.
 fn used(stack: usize) -> usize {
     let word = |index: &usize| {
         let place: *const u64 = ptr::with_exposed_provenance(stack + index * 8);
@@ -167,7 +167,7 @@ fn one_frame(net: &mut Net) -> (u64, u64) {
     (sending, receiving)
 }
 
-/// What the host posted.
+/// Takes the job that the host posted.
 fn job(page: &HostPage) -> Result<BusJob, ()> {
     if page.job.bytes == 0 {
         let cycle = Nanos::from_millis(4);

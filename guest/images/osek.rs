@@ -3,7 +3,7 @@
 //! MainTask carries out all series, one after the other, each with a row of its own in the
 //! statistics: a value is a count of the time stamp counter, and stands there as a release latency.
 //!
-//! Where an interrupt comes by itself, the interrupted task waits for it in a loop of two loads.
+//! If an interrupt comes by itself, the interrupted task waits for it in a loop of two loads.
 // UNSAFETY: the boot calls this image by a name, and its task keeps what lives for ever.
 
 #![no_std]
@@ -14,14 +14,14 @@ use core::cell::UnsafeCell;
 use core::fmt::Write as _;
 
 use quietcore_boot::port;
-use quietcore_exchange::{Cycle, Recorder, Region, TaskState};
+use quietcore_exchange::{Recorder, Region, Release, TaskState};
 use quietcore_guest::host;
 use quietcore_guest::kernel::{self, Processor, SOURCE_VECTOR};
 use quietcore_guest::probing::{Begin, Fenced, begin, counter, rest, ring};
 use quietcore_osek::configuration::{Checking, Class, Configuration, Isr, Task};
 use quietcore_osek::port::bare::Bare;
 use quietcore_osek::system::System;
-use quietcore_probe::guest::job::{GuestOsekJob, Way, series};
+use quietcore_probe::guest::job::{GuestOsekJob, InterruptTrigger, series};
 use quietcore_probe::routines::program::{SOURCES, Stacks, isrs, source_of, tasks};
 use quietcore_probe::routines::series::{BURST, Look, Progress, run};
 use quietcore_probe::routines::{Body, Bring, Kernel, MARKS};
@@ -30,7 +30,7 @@ use quietcore_units::Nanos;
 /// The stacks; MainTask's holds what records.
 const STACKS: Stacks = Stacks { main: 64 << 10, other: 16 << 10 };
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// How often the interrupted task looks for an interrupt that does not come.
+/// Number of looks of the interrupted task for an interrupt that does not come.
 const LOOKS_MAX: u32 = 10_000_000;
 
 // SAFETY: nobody but the kernel's machine and this probe calls the methods that are the machine's.
@@ -69,11 +69,11 @@ static CONFIGURATIONS: [Configuration<'static>; 4] = [
     configuration(Checking::Extended, true),
 ];
 
-/// What MainTask needs, which is there before the kernel starts.
-struct Desk(UnsafeCell<Option<Work>>);
+/// State of MainTask, which is there before the kernel starts.
+struct Desk(UnsafeCell<Option<KernelMeasurement>>);
 
-/// What is to be measured, where to write it, and the counts of a burst.
-struct Work {
+/// The measurement to be done, the region to write it to, and the counts of a burst.
+struct KernelMeasurement {
     job: GuestOsekJob,
     region: Region<'static>,
     burst: u64,
@@ -155,12 +155,12 @@ extern "C" fn main_task() {
 }
 
 /// Measures a series. Returns whether to go on.
-fn measure(work: &Work, row: u32, body: Body, way: Option<Way>) -> bool {
-    let Work { job, region, burst } = work;
+fn measure(work: &KernelMeasurement, row: u32, body: Body, way: Option<InterruptTrigger>) -> bool {
+    let KernelMeasurement { job, region, burst } = work;
     let Some(task) = region.task(row) else { return false };
     let mut recorder = Recorder::new(task, Nanos::from_secs(60), job.loops);
     recorder.set_state(TaskState::Running);
-    if let (Some(Way::Timer), Some(source)) = (way, source_of(body)) {
+    if let (Some(InterruptTrigger::Timer), Some(source)) = (way, source_of(body)) {
         SYSTEM.port().board().apic().set_timer_vector(SOURCE_VECTOR + source as u8);
     }
     let mut rest_at = None;
@@ -182,23 +182,22 @@ fn measure(work: &Work, row: u32, body: Body, way: Option<Way>) -> bool {
     let mut taken = 0;
     let take = |count| {
         taken += 1;
-        recorder.record(&Cycle {
-            due: Nanos::ZERO,
-            started: Nanos::new(count),
-            wakeup_latency: Nanos::ZERO,
-            margin: Nanos::ZERO,
-            spin: Nanos::ZERO,
-            cpu: 0,
-        });
+        recorder.record(&Release::unawaited(Nanos::ZERO, Nanos::new(count), 0));
     };
     let (warm_up, loops) = (job.warm_up, job.loops);
     let unfinished = match way {
-        None | Some(Way::Software) => {
+        None | Some(InterruptTrigger::Software) => {
             run::<Here, Fenced, BySoftware>(body, warm_up, loops, look, take)
         }
-        Some(Way::Lapic) => run::<Here, Fenced, ByLapic>(body, warm_up, loops, look, take),
-        Some(Way::Timer) => run::<Here, Fenced, ByTimer>(body, warm_up, loops, look, take),
-        Some(Way::Doorbell) => run::<Here, Fenced, ByDoorbell>(body, warm_up, loops, look, take),
+        Some(InterruptTrigger::Lapic) => {
+            run::<Here, Fenced, ByLapic>(body, warm_up, loops, look, take)
+        }
+        Some(InterruptTrigger::Timer) => {
+            run::<Here, Fenced, ByTimer>(body, warm_up, loops, look, take)
+        }
+        Some(InterruptTrigger::Doorbell) => {
+            run::<Here, Fenced, ByDoorbell>(body, warm_up, loops, look, take)
+        }
     };
     let is_whole = unfinished == 0 && taken == loops;
     recorder.set_state(match (unfinished, is_whole) {
@@ -217,7 +216,7 @@ extern "C" fn quietcore_guest_main() -> u8 {
     };
     let burst = host.counter_hz / (NANOS_PER_SECOND / BURST.get());
     // SAFETY: the kernel has not started, so that nobody uses it yet.
-    unsafe { *DESK.0.get() = Some(Work { job, region, burst }) };
+    unsafe { *DESK.0.get() = Some(KernelMeasurement { job, region, burst }) };
     let which = usize::from(job.extended) * 2 + usize::from(job.accounting);
     // SAFETY: the image begins here, once, with interrupts off.
     let refused = unsafe { kernel::run(&SYSTEM, &CONFIGURATIONS[which], 0, &host) };

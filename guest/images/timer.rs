@@ -14,7 +14,7 @@ use quietcore_guest::clock::Clock;
 use quietcore_guest::probing::halt;
 use quietcore_guest::{host, interrupts};
 
-/// What is taken for the counter's frequency where no host says one.
+/// Used in place of the counter's frequency if no host says one.
 const GUESS: HostPage = HostPage::of_counter(1_000_000_000);
 const PAUSE_NS: u64 = 100_000;
 

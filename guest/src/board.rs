@@ -14,7 +14,7 @@ use core::sync::atomic::AtomicU64;
 use quietcore_boot::HostPage;
 use quietcore_boot::board::{BoardPage, PAGE_BYTES, Raised, Register, WORDS, control, port};
 
-/// The clock board.
+/// The clock board, as the guest drives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Board {
     page: BoardPage<'static>,
@@ -56,7 +56,7 @@ impl Board {
         write(port::CONTROL, if on { control::ON } else { 0 });
     }
 
-    /// The last interrupt.
+    /// Returns the last interrupt; `None` if it can't be read whole.
     #[inline]
     pub fn last(&self) -> Option<Raised> {
         self.page.last()

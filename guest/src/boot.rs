@@ -148,6 +148,6 @@ extern "C" fn begin() -> ! {
 
 // SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
-    /// What the image does; its return ends the guest with that status.
+    /// Does the image's work; its return ends the guest with that status.
     fn quietcore_guest_main() -> u8;
 }

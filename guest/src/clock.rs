@@ -33,7 +33,7 @@ const SHIFT: u32 = 32;
 /// A clock that counts ns since the host began to.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// What a host told that tells it once.
+    /// The moment of a host that tells it once.
     first: Moment,
     /// ns a count, times 2^32.
     factor: u64,
@@ -48,7 +48,7 @@ pub struct Followed {
     sequence: AtomicU64,
     counter: AtomicU64,
     host_ns: AtomicU64,
-    /// What the time was when it was taken, in ns: it is never earlier from then on.
+    /// The time when it was taken, in ns: it is never earlier from then on.
     floor_ns: AtomicU64,
 }
 
@@ -137,7 +137,7 @@ impl Clock {
 }
 
 impl Followed {
-    /// What a host tells that has told this before the guest began.
+    /// Follows a host that has told `told` before the guest began.
     pub fn new(told: HostTime<'static>, host: &HostPage) -> Self {
         let read = told.read();
         let moment = Moment { counter: host.counter_then, host_ns: host.host_then_ns };

@@ -1,4 +1,4 @@
-//! What the host tells, and how it hears.
+//! The memory that the host fills, and the ports by which it hears the guest.
 // UNSAFETY: reads memory that the host wrote, and writes to ports.
 #![expect(unsafe_code, reason = "ports and the host's page are beyond what Rust knows")]
 
@@ -12,7 +12,7 @@ use quietcore_boot::{
     LateReleases, RECORD_BYTES, Refused, port,
 };
 
-/// What the host said before it started this guest.
+/// Returns the page that the host filled before it started this guest.
 ///
 /// # Errors
 /// [`Refused`].
@@ -24,7 +24,7 @@ pub fn page() -> Result<HostPage, Refused> {
     HostPage::from_bytes(&bytes)
 }
 
-/// What the host tells of its time, in its page.
+/// Returns the host's time, in its page.
 pub fn time() -> HostTime<'static> {
     let word = |index: u64| {
         let place = ptr::with_exposed_provenance_mut((HOST_TIME + 8 * index) as usize);

@@ -30,7 +30,7 @@ use crate::pages::Pages;
 /// The vector of source 0; the others follow.
 pub const SOURCE_VECTOR: u8 = 0x30;
 
-/// What the entry of an interrupt, the kernel and what they call take of a task's stack, in bytes.
+/// Bytes of a task's stack for the entry of an interrupt, the kernel and what they call.
 const RESERVE_BYTES: usize = 16 << 10;
 
 /// This processor, as the kernel's board.

@@ -1,4 +1,4 @@
-//! What runs inside of a microVM: from the loader's jump to the partition's cycle.
+//! The inside of a microVM: from the loader's jump to the partition's cycle.
 //!
 //! ```text
 //! loader ─► boot (32 bit ─► long mode) ─► begin: descriptors, host page ─► main of the image

@@ -36,7 +36,7 @@ use crate::clock::Clock;
 use buffers::{BUFFERS, Buffers, HEADER_BYTES};
 use hal::Identity;
 
-/// How long frames are waited for before the device is rung again.
+/// Time that frames are waited for before the device is rung again.
 pub const RING_PAUSE: Nanos = Nanos::from_micros(50);
 
 /// Bytes of the device's registers: what QEMU has for one; ours has a page.
@@ -77,7 +77,7 @@ impl fmt::Display for NetError {
 
 impl core::error::Error for NetError {}
 
-/// What became of frames.
+/// Counts of frames, by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetCounts {
     /// Frames handed to the device.
@@ -156,7 +156,7 @@ impl Net {
         Ok(net)
     }
 
-    /// What became of frames so far.
+    /// Returns the counts of frames so far.
     pub fn counts(&self) -> NetCounts {
         self.counts
     }

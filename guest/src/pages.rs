@@ -20,15 +20,15 @@ pub const PAGE_BYTES: usize = 4096;
 const LARGE_BYTES: usize = 2 << 20;
 /// Entries of a table.
 const ENTRIES: usize = 512;
-/// Present and writable.
+/// Flags of a page that is present and writable.
 const MAPPED: u64 = 0b11;
-/// Present.
+/// Flag of a page that is present.
 const PRESENT: u64 = 1;
 /// Nothing is executed there.
 const NO_EXECUTE: u64 = 1 << 63;
 /// The bits of an entry that are no address.
 const RIGHTS: u64 = NO_EXECUTE | 0xFFF;
-/// Where the image begins, and where small pages end.
+/// First address of the image, at which small pages end.
 const IMAGE: usize = 1 << 20;
 pub(crate) const SMALL_END: usize = 4 << 20;
 /// The entry is a large page itself.
@@ -61,7 +61,7 @@ pub(crate) fn protect() {
     forget();
 }
 
-/// Whether an address is code of the image.
+/// Returns `true` if an address is code of the image.
 pub(crate) fn is_code_of_image(address: u64) -> bool {
     let end = (&raw const quietcore_guest_code_end).expose_provenance() as u64;
     (IMAGE as u64..end).contains(&address)
@@ -115,15 +115,15 @@ pub(crate) unsafe fn cut_out(page: usize, table: impl FnOnce() -> Option<usize>)
 pub(crate) enum Window {
     /// Its own memory, from where the small pages end.
     Memory,
-    /// The post.
+    /// The memory of the post.
     Post,
     /// The data of the program in this slot.
     Data(u8),
-    /// The exchange.
+    /// The memory of the exchange.
     Exchange,
     /// Code and constants of the program in this slot.
     Code(u8),
-    /// The channels.
+    /// The memory of the channels.
     Channels,
 }
 

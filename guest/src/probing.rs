@@ -1,5 +1,4 @@
-//! What the images of the probes have in common: their job, and the exchange that takes what they
-//! measure.
+//! The common part of the probes' images: their job, and the exchange that takes what they measure.
 // UNSAFETY: the exchange and the job are memory that the host shares.
 #![expect(unsafe_code, reason = "memory that the host shares is at addresses that it says")]
 
@@ -10,7 +9,7 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU64;
 
 use quietcore_boot::post::Taker;
-use quietcore_boot::{HostPage, Place, places, port};
+use quietcore_boot::{AddressRange, HostPage, places, port};
 use quietcore_exchange::Region;
 use quietcore_probe::guest::job::{DOORBELL_BYTES, JOB_BYTES_MAX, decode};
 use quietcore_probe::routines::Reading;
@@ -20,14 +19,14 @@ use crate::host;
 use crate::interrupts;
 use crate::pages::Window;
 
-/// What a probe begins with.
+/// The begin of a probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Begin<T> {
-    /// What the host told.
+    /// The page of the host.
     pub host: HostPage,
-    /// What is to be measured.
+    /// The measurement to be done.
     pub job: T,
-    /// Where to write it.
+    /// The region to write it to.
     pub region: Region<'static>,
 }
 
@@ -69,7 +68,7 @@ fn copied(letter: Option<&[u8]>) -> usize {
 }
 
 /// Memory that the host shares, as words; none where the place is.
-fn words(place: Place) -> &'static [AtomicU64] {
+fn words(place: AddressRange) -> &'static [AtomicU64] {
     let address = place.address as usize;
     if address == 0 || !address.is_multiple_of(align_of::<AtomicU64>()) {
         return &[];
@@ -130,7 +129,7 @@ fn fenced() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Where the guest writes to have the host's KVM raise the interrupt of a source.
+/// Writes to the port at which the host's KVM raises the interrupt of a source.
 pub fn ring(source: u32) {
     let place = places::DOORBELLS as usize + source as usize * DOORBELL_BYTES;
     let place: *mut u32 = ptr::with_exposed_provenance_mut(place);

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What QEMU ends with when a guest ends with a status.
+/// Returns QEMU's exit status for a guest that ends with a status.
 fn status_of(guest: i32) -> Option<i32> {
     Some(guest * 2 + 1)
 }

@@ -13,37 +13,40 @@ use crate::kind::Kind;
 use crate::standstill::{Heart, STANDS_STILL};
 
 const PROGRAM: &str = "qemu-system-x86_64";
-/// What a kernel writes when it can't go on.
+/// The kernel's text when it can't go on.
 const PANIC: &str = "Kernel panic - not syncing";
-/// What is written of a guest that was interrupted while it held interrupts back.
+/// QEMU's text for a guest that was interrupted while it held interrupts back.
 const HELD_BACK: &str = "while it held interrupts back";
-/// What is written of a guest that can't go on where only its host's kernel has addresses.
+/// QEMU's text for a guest that can't go on at an address that only its host's kernel has.
 const HOSTS_REGISTERS: &str = "with the guest at 0xffffffff";
-/// How often a running machine is looked at.
+/// Time between two looks at a running machine.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A machine that can be started.
 #[derive(Clone, Debug)]
 pub struct Machine<'a> {
-    /// Its kind.
+    /// The kind of machine.
     pub kind: &'a Kind,
-    /// Its kernel.
+    /// The kernel that it starts.
     pub kernel: &'a Kernel,
-    /// What it starts from.
+    /// Path of the initramfs.
     pub initramfs: &'a Path,
-    /// The project's folder.
+    /// Folder of the project.
     pub project: &'a Path,
-    /// Where results are left here.
+    /// Folder in which results are left here.
     pub out: &'a Path,
     /// The file that gets what it writes to its console.
     pub console: &'a Path,
-    /// How many processors it has.
+    /// Number of its processors.
     pub processors: u8,
-    /// How much memory it has, in MiB.
+    /// Size of its memory in MiB.
     pub memory_mib: u32,
-    /// Whether its time follows the number of instructions instead of this machine's clock; then it
-    /// has one processor, and runs can be compared instruction by instruction.
+    /// `true` if its time follows the number of instructions instead of this machine's clock; then
+    /// it has one processor, and runs can be compared instruction by instruction.
     pub counts_instructions: bool,
+    /// `true` if its processors take turns in one thread of the emulator: no processor runs code
+    /// while another one replaces it.
+    pub takes_turns: bool,
 }
 
 /// Why a machine came to no end of its own.
@@ -55,9 +58,9 @@ pub enum Broken {
     /// It took too long.
     #[error("the machine did not end within {} s; its console is in {console}", limit.as_secs())]
     TooLong {
-        /// The limit.
+        /// The time that it had.
         limit: Duration,
-        /// What it wrote so far.
+        /// Path of what it wrote so far.
         console: PathBuf,
     },
     /// Nothing happens in it any more.
@@ -67,13 +70,13 @@ pub enum Broken {
         STANDS_STILL.as_secs()
     )]
     StoodStill {
-        /// What it wrote so far.
+        /// Path of what it wrote so far.
         console: PathBuf,
     },
     /// The kernel of a machine that holds guests has panicked.
     #[error("the kernel of the emulated machine panicked; its console is in {console}")]
     Panicked {
-        /// What it wrote.
+        /// Path of what it wrote.
         console: PathBuf,
     },
     /// An interrupt was delivered where a processor delivers none, and the scenario failed.
@@ -82,7 +85,7 @@ pub enum Broken {
          the machine's console is in {console}"
     )]
     HeldBack {
-        /// What it wrote.
+        /// Path of what it wrote.
         console: PathBuf,
     },
     /// A guest of ours, whose addresses are all below 4 GiB, was found in its host's kernel, and
@@ -92,7 +95,7 @@ pub enum Broken {
          console is in {console}"
     )]
     HostsRegisters {
-        /// What it wrote.
+        /// Path of what it wrote.
         console: PathBuf,
     },
     /// It was ended from outside.
@@ -101,7 +104,7 @@ pub enum Broken {
     /// It ended before the scenario did.
     #[error("the machine ended before the scenario did ({status}); its console ends with\n{last}")]
     Early {
-        /// Of QEMU.
+        /// Exit status of QEMU.
         status: ExitStatus,
         /// The last lines of the console.
         last: String,
@@ -159,7 +162,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a machine that holds guests has written this to its console.
+    /// Returns `true` if a machine that holds guests has written this to its console.
     fn says(&self, text: &str) -> bool {
         let console = fs::read(self.console).unwrap_or_default();
         self.kind.holds_guests() && String::from_utf8_lossy(&console).contains(text)
@@ -182,17 +185,14 @@ impl Machine<'_> {
             command.args(["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]);
             command.args(["-smp", "1"]);
         } else {
-            command.args(["-accel", "tcg,thread=multi", "-smp", &self.processors.to_string()]);
+            let threads = if self.takes_turns { "tcg,thread=single" } else { "tcg,thread=multi" };
+            command.args(["-accel", threads, "-smp", &self.processors.to_string()]);
         }
         command.arg("-kernel").arg(&self.kernel.image);
         command.arg("-initrd").arg(self.initramfs);
         // A panic ends the machine, since it may not start again.
         let words = "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init";
-        command.args(["-append", &format!("{words} {}", self.kind.kernel_words)]);
-        // An IOMMU comes before what is behind it.
-        for device in self.kind.devices.iter().chain(&["virtio-rng-pci"]) {
-            command.args(["-device", device]);
-        }
+        command.args(["-append", words, "-device", "virtio-rng-pci"]);
         share(&mut command, ROOT_TAG, Path::new("/"), true);
         share(&mut command, PROJECT_TAG, self.project, true);
         share(&mut command, OUT_TAG, self.out, false);

@@ -21,17 +21,17 @@ pub enum NoInitramfs {
     /// A file can't be read or written.
     #[error("can't use {path}: {because}")]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         because: io::Error,
     },
     /// The libraries of the first process can't be told.
     #[error("{program} is no program that ldd understands, or a library is missing: {said}")]
     Libraries {
-        /// Which.
+        /// Path of the program.
         program: PathBuf,
-        /// What `ldd` says.
+        /// The output of `ldd`.
         said: String,
     },
 }
@@ -57,7 +57,7 @@ pub fn write(target: &Path, init: &Path, job: &Job) -> Result<(), NoInitramfs> {
     trailer(file).map_err(failed(target))?.sync_all().map_err(failed(target))
 }
 
-/// Where a module of the host's is in the initramfs.
+/// Returns the path of a module of the host's in the initramfs.
 pub fn module_place(module: &Path) -> PathBuf {
     Path::new("/modules").join(module.file_name().unwrap_or_default())
 }
@@ -167,6 +167,7 @@ mod tests {
             project: "/project".into(),
             directory: "/project".into(),
             command: vec!["true".into()],
+            tell_after: std::time::Duration::MAX,
         };
         write(&target, &init, &job).expect("an initramfs");
         let mut file = File::open(&target).expect("it was written");

@@ -1,10 +1,11 @@
-//! What a machine is told to do, and what it tells when it has done it.
+//! The job of a machine, and its report when it has done it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Where the job lies in the initramfs.
+/// Path of the job in the initramfs.
 pub const JOB: &str = "/job.json";
 /// The share that holds the file system.
 pub const ROOT_TAG: &str = "root";
@@ -12,7 +13,7 @@ pub const ROOT_TAG: &str = "root";
 pub const PROJECT_TAG: &str = "project";
 /// The share that brings results back.
 pub const OUT_TAG: &str = "out";
-/// Where results are left in the machine; scenarios find it in `$OUT`.
+/// Folder of results in the machine; scenarios find it in `$OUT`.
 pub const OUT: &str = "/run/out";
 /// The file in the folder of results that holds the exit status of the scenario. It is written
 /// last: where it is missing, the machine did not get to the end.
@@ -22,7 +23,7 @@ pub const STATUS: &str = "status";
 /// it has been running.
 pub const ALIVE: &str = "alive";
 
-/// What a machine is told to do.
+/// The job of a machine.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Job {
     /// The modules to load, in this order, as paths in the initramfs.
@@ -33,4 +34,6 @@ pub struct Job {
     pub directory: PathBuf,
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// Time since the machine's start after which it tells on its console what hangs.
+    pub tell_after: Duration,
 }

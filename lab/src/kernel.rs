@@ -13,15 +13,15 @@ pub enum NoKernel {
     /// A program is missing, or can't be run.
     #[error("can't run `{program}`, which Debian has: {because}")]
     Program {
-        /// Its name.
+        /// Name of the program.
         program: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         because: io::Error,
     },
-    /// A program failed.
+    /// A program ended with a failure.
     #[error("`{command}` failed: {said}; is a package source reachable?")]
     Failed {
-        /// What was run.
+        /// The command line that was run.
         command: String,
         /// The last line that it said.
         said: String,
@@ -32,9 +32,9 @@ pub enum NoKernel {
     /// The cache can't be used.
     #[error("can't keep the kernel in {path}: {because}")]
     Cache {
-        /// Where.
+        /// Path of the folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         because: io::Error,
     },
 }
@@ -42,7 +42,7 @@ pub enum NoKernel {
 /// A kernel and its modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The bzImage.
+    /// Path of the bzImage.
     pub image: PathBuf,
     /// The folder `/lib/modules/VERSION`.
     pub modules: PathBuf,

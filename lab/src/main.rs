@@ -62,18 +62,26 @@ struct Run {
     /// The folder that gets the results: `console.txt`, and what the scenario leaves in `$OUT`
     #[arg(long, default_value = "lab-out")]
     out: PathBuf,
-    /// How many processors the machine has
+    /// Number of processors of the machine
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     processors: u8,
-    /// How much memory the machine has, in MiB
+    /// Memory of the machine, in MiB
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=65536))]
     memory: u32,
-    /// How long it may take
+    /// Time that the scenario may take
     #[arg(long, default_value = "10 min")]
     limit: Nanos,
+    /// Time since its start after which the machine tells on its console what hangs [default: four
+    /// fifths of the limit]
+    #[arg(long)]
+    tell_after: Option<Nanos>,
     /// Lets time follow the number of instructions, so that runs can be compared by their count
     #[arg(long)]
     count_instructions: bool,
+    /// Lets the processors take turns in one thread of the emulator: none of them runs the kernel's
+    /// code while another one replaces it
+    #[arg(long)]
+    take_turns: bool,
     /// A command in place of a scenario, behind `--`
     #[arg(last = true, conflicts_with = "scenario")]
     command: Vec<String>,
@@ -130,12 +138,14 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     progress.enable_steady_tick(Duration::from_millis(200));
     let kernel =
         kernel::fetch(kind, &kernel::cache(), |what| progress.set_message(what.to_owned()))?;
+    let limit = Duration::from_nanos(request.limit.get());
     let names: Vec<&str> = [MODULES, kind.modules].concat();
     let job = Job {
         modules: modules::in_order(&kernel.modules, &names)?,
         directory: project.clone(),
         project: project.clone(),
         command,
+        tell_after: request.tell_after.map_or(limit * 4 / 5, |it| Duration::from_nanos(it.get())),
     };
     let scratch = tempfile::tempdir()?;
     let initramfs = scratch.path().join("initramfs");
@@ -152,9 +162,9 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
         processors: request.processors,
         memory_mib: request.memory,
         counts_instructions: request.count_instructions,
+        takes_turns: request.take_turns,
     };
     let started = Instant::now();
-    let limit = Duration::from_nanos(request.limit.get());
     let there = names_in(&out)?;
     let look = || {
         progress.set_message(format!("machine {}, {} s", kind.name, started.elapsed().as_secs()));

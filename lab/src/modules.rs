@@ -16,25 +16,25 @@ pub enum NoModule {
     /// There is none of this name.
     #[error("the kernel in {folder} has no module `{name}`")]
     Unknown {
-        /// The name.
+        /// Name of the module.
         name: String,
-        /// Where it was sought.
+        /// Folder in which it was sought.
         folder: PathBuf,
     },
     /// A file can't be read.
     #[error("can't read {path}: {because}")]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         because: io::Error,
     },
     /// A file is no module.
     #[error("{path} is no module: {because}")]
     Malformed {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the parser.
         because: object::Error,
     },
 }

@@ -14,11 +14,11 @@ use crate::kind::{self, Kind};
 pub struct Scenario {
     /// The name of its file without `.sh`.
     pub name: String,
-    /// Its first line.
+    /// The first line of its comment.
     pub about: String,
     /// The kinds of machines in which it makes sense; the first one where nothing else is said.
     pub kinds: Vec<&'static Kind>,
-    /// The script.
+    /// Path of the script.
     pub path: PathBuf,
 }
 

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use crate::emulator::Broken;
 
-/// How long a beat stays away before the machine stands still.
+/// Time without a beat after which the machine stands still.
 pub const STANDS_STILL: Duration = Duration::from_secs(60);
-/// How often a machine that stood still is started anew.
+/// Number of times that a machine that stood still is started anew.
 pub const ANEW_MAX: u32 = 2;
 
 /// The beat of a machine as it was last seen. Pure: time is given to it.

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use quietcore_lab::kernel;
 use quietcore_lab::kind::KINDS;
 
-/// Whether machines can run here; says why not.
+/// Returns `true` if machines can run here; says why not.
 fn can_run() -> bool {
     if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
         quietcore_skip::skip!("no QEMU; install Debian's qemu-system-x86");
@@ -68,11 +68,27 @@ fn a_machine_that_does_not_end_is_switched_off() {
 }
 
 #[test]
+fn a_machine_tells_what_hangs_before_its_limit() {
+    if !can_run() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a scratch folder");
+    let output = lab(out.path(), &["--tell-after", "12 s", "--", "sleep", "20"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let hangs = said.lines().skip_while(|line| !line.ends_with("sleep 20 "));
+    let hangs = hangs.take(4).collect::<Vec<_>>().join("\n");
+    assert!(hangs.contains("thread sleep:\tS (sleeping), in "), "{said}");
+    assert!(hangs.contains("nanosleep"), "the kernel function that it sleeps in: {said}");
+    assert!(said.contains("sysrq: Show backtrace of all active CPUs"), "{said}");
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let out = tempfile::tempdir().expect("a scratch folder");
     let of = |arguments: &[&str]| text(&lab(out.path(), arguments).stderr);
     assert!(of(&["nothing"]).contains("no scenario `nothing`"));
-    assert!(of(&["--kind", "vax", "--", "true"]).contains("there are rt, kvm, iommu, stock"));
+    assert!(of(&["--kind", "vax", "--", "true"]).contains("there are rt, kvm, stock"));
     assert!(of(&["--processors", "0", "--", "true"]).contains("0 is not in 1..=16"));
     assert!(of(&[]).contains("required"));
 }

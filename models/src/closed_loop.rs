@@ -15,7 +15,7 @@ use crate::timing::{Releases, Timing};
 /// Values of all actuators or sensors of a plant.
 pub type Signals = [f64; PLANT_SIGNALS_MAX];
 
-/// What lies between a controller and its plant.
+/// The wiring between a controller and its plant.
 pub trait Wiring {
     /// The controller's inputs from the plant's sensors.
     fn inputs(&mut self, now: Nanos, sensors: &Signals) -> [f64; VALUES];
@@ -24,20 +24,20 @@ pub trait Wiring {
     /// connected.
     fn actuators(&mut self, outputs: &[f64; VALUES], actuators: &mut Signals);
 
-    /// What the surroundings do to the plant; by default nothing.
+    /// Disturbs the plant as its surroundings do; by default not at all.
     fn disturb(&self, now: Nanos, actuators: &mut Signals) {
         let _ = (now, actuators);
     }
 }
 
-/// What is seen of a loop in one cycle.
+/// The view of a loop in one cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight {
-    /// The release.
+    /// Instant of the release.
     pub now: Nanos,
     /// The plant's sensors at this instant.
     pub sensors: Signals,
-    /// What the controller computed from them.
+    /// Values that the controller computed from them.
     pub outputs: [f64; VALUES],
 }
 
@@ -64,7 +64,7 @@ impl<W: Wiring> ClosedLoop<W> {
     ///
     /// # Errors
     ///
-    /// What the controller complained about, in its words; the run ends with it.
+    /// The controller's complaint, in its words, which ends the run.
     pub fn run(
         &mut self,
         timing: Timing,
@@ -111,27 +111,27 @@ fn later(now: Nanos, delay: Nanos) -> Nanos {
 /// One figure of a loop beside its limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What it is.
+    /// Name of the figure.
     pub name: &'static str,
-    /// Its unit.
+    /// Unit of the figure, such as `mrad`.
     pub unit: &'static str,
-    /// What was seen; infinite where it never came to an end.
+    /// The value that was seen; infinite if it never came to an end.
     pub value: f64,
     /// The specification: at most this.
     pub limit: f64,
 }
 
-/// What a scenario showed.
+/// The result of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The figures of the specification.
     pub figures: Vec<Figure>,
-    /// Whether the loop had calmed down at the end.
+    /// `true` if the loop had calmed down at the end.
     pub is_stable: bool,
 }
 
 impl Outcome {
-    /// Whether every figure is within its limit.
+    /// Returns `true` if every figure is within its limit.
     #[must_use]
     pub fn is_within(&self) -> bool {
         self.is_stable && self.figures.iter().all(|figure| figure.value <= figure.limit)

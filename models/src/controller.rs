@@ -53,7 +53,7 @@ static TANK: Face = Face {
     lock: Mutex::new(()),
 };
 
-/// A model.
+/// A model of the example programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// `models/servo`, a step each 1 ms.

@@ -1,5 +1,5 @@
-//! How much lateness a loop bears: a sweep upwards until it leaves its specification, and further
-//! until it is unstable.
+//! Measures the lateness that a loop bears: a sweep upwards until it leaves its specification, and
+//! further until it is unstable.
 //!
 //! "Up to" means that every smaller amount of the sweep held as well. A lateness that is good again
 //! beyond a bad one is luck and counts for nothing.
@@ -15,7 +15,7 @@ use crate::{servo, tank, turbine};
 /// A kind of lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lateness {
-    /// Outputs act later.
+    /// Outputs act later by a constant time.
     DeadTime,
     /// Releases are late by random amounts.
     Jitter,
@@ -24,7 +24,7 @@ pub enum Lateness {
 }
 
 impl Lateness {
-    /// All kinds.
+    /// All three kinds of lateness.
     pub const ALL: [Self; 3] = [Self::DeadTime, Self::Jitter, Self::Latency];
 
     /// A run that is late by this amount and in no other way.
@@ -48,7 +48,7 @@ impl Lateness {
     }
 }
 
-/// What the design of a loop allows of each kind alone.
+/// The lateness of each kind alone that the design of a loop allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// From the frame that brings the outputs until they act, beyond the one period of the scan
@@ -75,19 +75,19 @@ impl Allowance {
 /// A loop with its scenario.
 #[derive(Clone, Copy)]
 pub struct Subject {
-    /// Name in tables.
+    /// Name of the loop in tables.
     pub name: &'static str,
     /// Period of its controller.
     pub period: Nanos,
-    /// What its design allows.
+    /// The lateness that its design allows.
     pub allowance: Allowance,
     /// Step of a sweep.
     pub step: Nanos,
-    /// Runs its scenario.
+    /// Runs its scenario with late cycles.
     pub scenario: fn(Timing) -> Outcome,
 }
 
-/// All loops.
+/// Returns the loops of all models.
 #[must_use]
 pub fn subjects() -> [Subject; 4] {
     let servo_of = |name, allowance, scenario| Subject {
@@ -124,7 +124,7 @@ pub fn subjects() -> [Subject; 4] {
 /// Steps that a sweep makes at most.
 pub const SWEEP_STEPS_MAX: u64 = 100;
 
-/// What a sweep found. A border that lies beyond its end is `None`.
+/// The result of a sweep. A border that lies beyond its end is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Margin {
     /// The first lateness at which the loop is out of its specification.

@@ -142,13 +142,13 @@ pub fn new_loop(mode: Mode, load: (f64, Nanos, Nanos), strokes: bool) -> ClosedL
     ClosedLoop::new(controller, Box::new(ServoAxis::new()), ServoWiring::new(load), PERIOD)
 }
 
-/// What strokes showed, in mrad and ms.
+/// The results of strokes, in mrad and ms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Strokes {
     following_error: f64,
     overshoot: f64,
     settling: f64,
-    /// Where the demand stands still now, and since when.
+    /// The demand that stands still now, and since when.
     resting: Option<(f64, Nanos)>,
     demand_before: f64,
     direction: f64,

@@ -25,7 +25,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Everything on time.
+    /// Everything happens on time.
     pub const PUNCTUAL: Self =
         Self { dead_time: Nanos::ZERO, jitter: Nanos::ZERO, latency: Nanos::ZERO };
 

@@ -1,5 +1,5 @@
-//! How late the loops may be: within their specification at what their design allows, out of it or
-//! unstable at three times as much.
+//! The loops bear the lateness that their design allows: within their specification, and out of it
+//! or unstable at three times as much.
 
 use quietcore_models::margin::{
     Lateness, Margin, Subject, figures_table, margins_table, subjects, sweep,

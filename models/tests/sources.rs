@@ -7,7 +7,7 @@ use std::process::Command;
 
 const FOLDERS: [&str; 4] = ["servo", "turbine", "tank", "setpoint"];
 
-/// What a site with the channels of the example `cell` defines; `servo` then obeys them.
+/// Macros that a site with the channels of the example `cell` defines; `servo` then obeys them.
 const CHANNELS: [&str; 7] = [
     "ComConf_ComSignal_setpoint_target=0u",
     "ComConf_ComSignal_setpoint_velocity=1u",
@@ -30,7 +30,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What the compiler says about all sources of a folder, with these macros defined.
+/// Compiles all sources of a folder with these macros defined, and refuses warnings.
 fn compile(name: &str, defines: &[&str]) {
     let files = sources(&folder(name));
     assert!(files.iter().any(|file| file.ends_with("ert_main.c")), "{name}");

@@ -9,7 +9,7 @@
 pub(crate) struct Comment {
     /// Line in the file, from 1.
     pub(crate) line: usize,
-    /// What stands after `//`, `///`, `//!` or in a block comment, without the blanks around it.
+    /// The text after `//`, `///`, `//!` or in a block comment, without the blanks around it.
     pub(crate) text: String,
 }
 

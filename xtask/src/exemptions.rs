@@ -3,7 +3,7 @@
 //! An exemption that nothing needs any more is itself a finding, so the lists stay short. What has
 //! no list here has no exemption.
 
-/// One crate may use another of its own floor; the guest, of a floor above the first.
+/// One crate may use another of its own floor; the guest, of a floor above `engine/`.
 pub(crate) struct Sideways {
     /// The crate that depends, without `quietcore-`.
     pub(crate) from: &'static str,
@@ -16,11 +16,6 @@ pub(crate) struct Sideways {
 /// Dependencies between crates of one floor, and of the guest.
 pub(crate) const SIDEWAYS: &[Sideways] = &[
     Sideways {
-        from: "exchange",
-        to: "units",
-        reason: "the quantities are the words that every layout is written in",
-    },
-    Sideways {
         from: "site",
         to: "record",
         reason: "a site names application classes and defines its own, by which record judges; \
@@ -32,37 +27,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names entries of the built-in SubDevices and signals of their plants",
     },
     Sideways {
-        from: "site",
-        to: "wording",
-        reason: "what refuses a text lists its problems, and asks what was meant, in one way",
-    },
-    Sideways {
-        from: "oil",
-        to: "wording",
-        reason: "what refuses a text lists its problems, and asks what was meant, in one way",
-    },
-    Sideways {
-        from: "host",
-        to: "clock",
-        reason: "the facts of a machine include whether its clocks tell real time",
-    },
-    Sideways {
-        from: "probe",
-        to: "maindevice",
-        reason: "the probe `ethercat` measures the MainDevice's own cycle",
+        from: "control",
+        to: "site",
+        reason: "the state of a partition tells how critical it is, in the site file's word",
     },
     Sideways { from: "probe", to: "guests", reason: "a probe inside of a guest starts an image" },
-    Sideways {
-        from: "wire",
-        to: "clock",
-        reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
-    },
-    Sideways {
-        from: "microvm",
-        to: "clock",
-        reason: "exits of a guest are dated by the counter that the guest reads",
-    },
-    Sideways { from: "probe", to: "guests", reason: "probes that run in a guest have an image" },
     Sideways {
         from: "backend",
         to: "probe",
@@ -70,18 +39,8 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
     },
     Sideways {
         from: "backend",
-        to: "scan",
-        reason: "the process backend starts the scan cycle of a program",
-    },
-    Sideways {
-        from: "backend",
         to: "guests",
         reason: "the KVM backend starts the image of a partition",
-    },
-    Sideways {
-        from: "backend",
-        to: "fieldbus",
-        reason: "the process backend joins the fieldbus to the scan cycle",
     },
     Sideways {
         from: "fieldbus",
@@ -91,50 +50,25 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
     Sideways { from: "fieldbus", to: "scan", reason: "the face of a fieldbus is the scan cycle's" },
     Sideways {
         from: "scan",
-        to: "probe",
+        to: "release",
         reason: "a program is released as the probe is: the same margin, settings and early wake",
     },
-    Sideways { from: "guest", to: "wire", reason: "its network is a wire; the trait is `no_std`" },
     Sideways {
-        from: "guest",
-        to: "fieldbus",
-        reason: "a process and a guest drive the fieldbus with the same code, which is `no_std`",
-    },
-    Sideways {
-        from: "guest",
-        to: "scan",
-        reason: "a process and a guest run the same scan cycle, which is `no_std` at heart",
+        from: "settings",
+        to: "host",
+        reason: "what a setting holds is read as every fact of the machine is, by the same bounded \
+                 reader",
     },
     Sideways { from: "microvm", to: "wire", reason: "frames of a guest's network go over a wire" },
-    Sideways {
-        from: "assembly",
-        to: "program",
-        reason: "what is assembled is a built program and its symbols",
-    },
-    Sideways {
-        from: "assembly",
-        to: "scan",
-        reason: "a partition is assembled into the scan cycle's own job",
-    },
     Sideways {
         from: "assembly",
         to: "backend",
         reason: "a partition is assembled into the backend's own job",
     },
     Sideways {
-        from: "assembly",
-        to: "probe",
-        reason: "a program is woken as the probe is, in the same words",
-    },
-    Sideways {
-        from: "guest",
-        to: "clock",
-        reason: "what runs against a deadline knows its clock by this trait; the clocks stay out",
-    },
-    Sideways {
         from: "guest",
         to: "probe",
-        reason: "the measured loop and the margin of a task, which need no operating system",
+        reason: "its images carry out probes, whose loops need no operating system",
     },
 ];
 
@@ -148,7 +82,7 @@ pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("engine/scan/src/process/loading/tests.rs", "calls a function as `loading` calls a program's"),
     ("ground/osek/", "its ports switch contexts"),
-    ("engine/probe/src/osek/machine.rs", "makes a kernel, and promises who uses it"),
+    ("realise/probe/src/osek/machine.rs", "makes a kernel, and promises who uses it"),
     ("guest/", "there is no operating system below it"),
     ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];
@@ -226,7 +160,7 @@ pub(crate) struct KnownLicence {
     pub(crate) package: &'static str,
     /// The licence found by reading, as an SPDX expression.
     pub(crate) licence: &'static str,
-    /// Where it was read.
+    /// The file in which it was read.
     pub(crate) reason: &'static str,
 }
 

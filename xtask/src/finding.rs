@@ -11,9 +11,9 @@ pub(crate) struct Finding {
     pub(crate) line: usize,
     /// The rule's name, as waivers name it.
     pub(crate) rule: &'static str,
-    /// What is wrong.
+    /// The departure from a rule.
     pub(crate) what: String,
-    /// What would be right.
+    /// The remedy, as an imperative sentence.
     pub(crate) remedy: String,
 }
 

@@ -14,18 +14,21 @@ mod source;
 mod tree;
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use tree::Tree;
 
-const USAGE: &str = "usage: cargo xtask check | exemptions | figures | lies
+const USAGE: &str = "usage: cargo xtask check | exemptions | figures | lies | simulate
 
 check        checks the house rules on all files that git tracks; ends with status 0
              where all hold, 1 with findings, 2 where it could not look
 exemptions   prints what is exempted from the rules, with the reasons
 figures      writes the documents' tables of measured figures from bench/figures
-lies         edits evidence folders as forgers would, and prints how many edits are found";
+lies         edits evidence folders as forgers would, and prints how many edits are found
+simulate     runs keepers on simulated time with faults by chance: `--seed N` repeats one
+             run, `--seconds S` runs others for so long, `--from N` those from one on";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         }
         ["figures"] => figures(),
         ["lies"] => lies(),
+        ["simulate", ..] => simulate(&arguments[1..]),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -75,14 +79,40 @@ fn figures() -> ExitCode {
 
 /// A test, so that the house rules are checked without building what it needs.
 fn lies() -> ExitCode {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let test = ["test", "--quiet", "--package", "quietcore-xtask", "--test", "lies"];
-    let arguments = test.into_iter().chain(["--", "--nocapture"]);
-    match Command::new(cargo).args(arguments).status() {
+    cargo(test.into_iter().chain(["--", "--nocapture"]))
+}
+
+/// Runs an example of the supervisor, for the same reason. Built as a part of the workspace, it
+/// uses the crates that the tests have built.
+fn simulate(arguments: &[String]) -> ExitCode {
+    let build = ["build", "--quiet", "--locked", "--workspace", "--example", "simulate"];
+    let built = cargo(build.into_iter().chain(["--features", "quietcore-supervisor/simulation"]));
+    if built != ExitCode::SUCCESS {
+        return built;
+    }
+    match env::current_exe() {
+        Ok(own) => run(&own.with_file_name("examples").join("simulate"), arguments),
+        Err(error) => {
+            eprintln!("the folder of the program is not known: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs cargo; the status is 1 where that fails, and 2 where there is none.
+fn cargo<'a>(arguments: impl Iterator<Item = &'a str>) -> ExitCode {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    run(Path::new(&cargo), arguments)
+}
+
+/// Runs a program; the status is 1 where it fails, and 2 where it can't be started.
+fn run(program: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> ExitCode {
+    match Command::new(program).args(arguments).status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("`cargo test --package quietcore-xtask` can't be started: {error}");
+            eprintln!("{} can't be started: {error}", program.display());
             ExitCode::from(2)
         }
     }

@@ -18,13 +18,13 @@ pub(crate) struct Manifest {
     pub(crate) path: String,
     /// The package's name, and its line.
     pub(crate) name: (String, usize),
-    /// What it depends on, in every way.
+    /// Dependencies of every kind.
     pub(crate) dependencies: Vec<Dependency>,
     /// The names of the `[[bin]]` sections, each with its source file and line.
     pub(crate) binaries: Vec<(String, Option<String>, usize)>,
     /// Which of [`INHERITED`] it does not take from the workspace.
     pub(crate) own_keys: Vec<&'static str>,
-    /// Whether it takes its lints from the workspace.
+    /// `true` if it takes its lints from the workspace.
     pub(crate) lints_inherited: bool,
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct Dependency {
     pub(crate) package: String,
     /// Line in the manifest.
     pub(crate) line: usize,
-    /// Whether only tests use it.
+    /// `true` if only tests use it.
     pub(crate) for_tests: bool,
-    /// Whether version and source come from the workspace.
+    /// `true` if version and source come from the workspace.
     pub(crate) inherited: bool,
 }
 
@@ -213,8 +213,8 @@ workspace = true
     #[test]
     fn a_manifest_is_read_with_lines_and_renames() {
         let root = "[workspace.dependencies]\nclock = { package = \"quietcore-clock\" }\n";
-        let manifest = only(&[("Cargo.toml", root), ("engine/probe/Cargo.toml", TEXT)]);
-        assert_eq!(manifest.folder(), "engine/probe");
+        let manifest = only(&[("Cargo.toml", root), ("realise/probe/Cargo.toml", TEXT)]);
+        assert_eq!(manifest.folder(), "realise/probe");
         assert_eq!(manifest.name, ("quietcore-probe".to_owned(), 2));
         assert_eq!(manifest.own_keys, ["license"]);
         assert!(manifest.lints_inherited);

@@ -19,7 +19,7 @@ pub(crate) struct Source {
     pub(crate) syntax: syn::File,
     /// Its tokens, those inside macro calls included.
     pub(crate) tokens: TokenStream,
-    /// Its comments.
+    /// The comments of the file.
     pub(crate) comments: Vec<Comment>,
     test_lines: Vec<RangeInclusive<usize>>,
 }
@@ -43,12 +43,12 @@ impl Source {
         })
     }
 
-    /// Whether the whole file is there for tests only.
+    /// Returns `true` if the whole file is there for tests only.
     pub(crate) fn is_test_file(&self) -> bool {
         is_test_path(&self.path)
     }
 
-    /// Whether the line belongs to a test or to a module of tests.
+    /// Returns `true` if the line belongs to a test or to a module of tests.
     pub(crate) fn is_test_line(&self, line: usize) -> bool {
         self.is_test_file() || self.test_lines.iter().any(|lines| lines.contains(&line))
     }
@@ -81,12 +81,12 @@ impl Source {
     }
 }
 
-/// Whether a file at this path is there for tests only.
+/// Returns `true` if a file at this path is there for tests only.
 pub(crate) fn is_test_path(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.starts_with("tests/") || path.contains("/tests/")
 }
 
-/// Whether a bracket group at `index` is the body of an attribute.
+/// Returns `true` if a bracket group at `index` is the body of an attribute.
 pub(crate) fn is_hash(tokens: &[TokenTree], index: usize) -> bool {
     let punctuation = |back: usize| match index.checked_sub(back).map(|at| &tokens[at]) {
         Some(TokenTree::Punct(punctuation)) => Some(punctuation.as_char()),

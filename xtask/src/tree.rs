@@ -1,4 +1,5 @@
-//! What the rules look at: the files that git tracks, and the packages that cargo would link.
+//! The tree that the rules look at: the files that git tracks, and the packages that cargo would
+//! link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,15 +24,15 @@ pub(crate) struct TrackedFile {
 pub(crate) struct Package {
     /// Name in the registry.
     pub(crate) name: String,
-    /// Version.
+    /// Version of the package.
     pub(crate) version: String,
     /// The SPDX expression, where the package states one.
     pub(crate) licence: Option<String>,
-    /// Whether it is one of ours.
+    /// `true` if it is one of ours.
     pub(crate) own: bool,
 }
 
-/// The repository.
+/// The repository with its packages.
 #[derive(Default)]
 pub(crate) struct Tree {
     /// All tracked files, sorted by path.
@@ -50,9 +51,9 @@ pub(crate) enum Trouble {
     /// A program that is needed does not run.
     #[error("`{program}` could not be started: {cause}; install it")]
     NotStarted {
-        /// The program.
+        /// The program that was called.
         program: &'static str,
-        /// The kernel's answer.
+        /// The error of the kernel.
         cause: std::io::Error,
     },
     /// A program that is needed failed.
@@ -60,23 +61,23 @@ pub(crate) enum Trouble {
     Failed {
         /// The program with its arguments.
         command: String,
-        /// What it wrote to its standard error.
+        /// Its text on standard error.
         message: String,
     },
     /// A program wrote something else than expected.
     #[error("the answer of `{command}` could not be understood: {message}")]
     Answer {
-        /// The program.
+        /// The program that was called.
         command: &'static str,
-        /// What is wrong with it.
+        /// The problem with its answer.
         message: String,
     },
     /// A tracked file can't be read.
     #[error("`{path}` could not be read: {cause}")]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The kernel's answer.
+        /// The error of the kernel.
         cause: std::io::Error,
     },
 }
@@ -141,7 +142,7 @@ impl Tree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether anything is tracked below this folder; written without the last `/`.
+    /// Returns `true` if anything is tracked below this folder; written without the last `/`.
     pub(crate) fn has_folder(&self, folder: &str) -> bool {
         self.files.iter().any(|file| is_below(&file.path, folder))
     }
@@ -153,7 +154,7 @@ pub(crate) fn root(inside: &Path) -> Result<PathBuf, Trouble> {
     Ok(PathBuf::from(root.trim_end_matches('\n')))
 }
 
-/// Whether a path lies below a folder; written without the last `/`.
+/// Returns `true` if a path lies below a folder; written without the last `/`.
 pub(crate) fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

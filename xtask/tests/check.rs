@@ -75,7 +75,7 @@ fn findings(output: &str) -> Vec<&str> {
 
 #[test]
 fn a_house_in_order_has_no_finding() {
-    let folder = repository("//! A.\n#![no_std]\n");
+    let folder = repository("//! The units of a small house.\n#![no_std]\n");
     let inside = folder.path().join("ground/units");
     let (_, output, errors) = check(&inside, &["check"]);
     assert_eq!(findings(&output), [""; 0], "{errors}");

@@ -1,6 +1,6 @@
 //! The bare echo: frames through two raw sockets, and nothing done with them.
 //!
-//! What the kernel takes for a frame out and back is the least that any main device can need. Both
+//! The kernel's own time for a frame out and back is the least that any main device can need. Both
 //! ends wait as all sides here do: they ask again and again for 50 µs before they sleep.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::cores::pin;
 use crate::ethercat::network::far_end;
 use crate::ethercat::{Side, TIMEOUT};
 
-/// How often a far end looks whether it shall stop.
+/// Time after which a far end looks if it shall stop.
 const PATIENCE: Nanos = Nanos::from_millis(50);
 /// Destination, source and type of the frames.
 const HEADER: [u8; 14] = [255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 1, 0x88, 0xA4];

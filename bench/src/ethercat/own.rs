@@ -51,14 +51,14 @@ impl<W: Wire> Wire for Gauge<W> {
     }
 }
 
-/// The near end.
+/// The near end, as ours.
 pub(super) struct Own {
     fieldbus: Medium,
     frame_bytes: usize,
     _far: Option<Far>,
 }
 
-/// What carries its frames.
+/// The medium that carries its frames.
 enum Medium {
     Network(Box<Fieldbus<Gauge<PacketWire>>>),
     InProcess(Box<Fieldbus<SegmentWire<Monotonic>>>),

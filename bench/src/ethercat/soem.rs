@@ -1,6 +1,6 @@
 //! The peer SOEM, through `pysoem`, in a process of its own.
 //!
-//! What Python adds to a round trip is part of its figure: two calls into the library.
+//! Python's own time is part of the figure of a round trip: two calls into the library.
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,10 +13,10 @@ use crate::versions;
 
 /// Names a Python with pysoem, as for `./test`.
 const PYTHON: &str = "QUIETCORE_PYSOEM_PYTHON";
-/// What the process runs.
+/// The script that the process runs.
 const SCRIPT: &str = include_str!("soem.py");
 
-/// The process.
+/// The process of the peer.
 pub(super) struct Soem {
     process: Child,
     orders: ChildStdin,

@@ -1,4 +1,4 @@
-//! What recording one value costs.
+//! Measures the cost of recording one value.
 //!
 //! Both sides take the same values in batches of [`BATCH`]; a batch is timed whole, since one value
 //! takes less than reading the clock. Quietcore's side is everything a cycle records: the release
@@ -9,7 +9,7 @@
 use std::hint::black_box;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::{Cycle, Recorder, Shape};
+use quietcore_exchange::{Recorder, Release, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
@@ -50,7 +50,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let mut peer_ns = Vec::new();
     for _ in 0..rounds {
         cycle_ns.push(timed(&values, |value| {
-            recorder.record(&Cycle {
+            recorder.record(&Release {
                 due: Nanos::new(1),
                 started: Nanos::new(1 + value),
                 wakeup_latency: Nanos::new(value),

@@ -64,7 +64,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     findings.print(common)
 }
 
-/// What was measured, a value a round, in ns.
+/// The measured values, one a round, in ns.
 #[derive(Default)]
 struct Samples {
     send_ns: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Where the figures of a comparison come from: when, by which command, from which build.
+//! The origin of a comparison's figures: when, by which command, from which build.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -18,10 +18,8 @@
 use std::collections::BTreeMap;
 
 use quietcore_backend::process::Partition;
-use quietcore_probe::margin::Wake;
-use quietcore_process::setting::Policy;
 use quietcore_scan::job::TaskKind;
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Scheduling, Wake};
 
 use super::Request;
 use super::kvm::{Counters, Reasons};
@@ -35,10 +33,10 @@ const ROUNDS_QUICK: usize = 2;
 /// Cycles before those that count.
 const WARM_UP: u64 = 500;
 
-/// How a partition comes to its releases, and how often it may leave a cycle.
+/// Ways in which a partition comes to its releases, with the exits that it may take a cycle.
 const WAYS: [(&str, Wake, f64); 2] = [("asleep", Wake::Sleep, 2.0), ("polling", Wake::Spin, 0.0)];
 
-/// What was counted in a round.
+/// The counts of a round.
 struct Round {
     cycles: f64,
     own: f64,
@@ -57,7 +55,7 @@ pub(super) fn measure(
     for (name, wake, most) in WAYS {
         let mut job = program.job.clone();
         let task = job.tasks.first_mut().ok_or("there is no task")?;
-        (task.wake, task.policy) = (wake, Policy::Other);
+        (task.wake, task.policy) = (wake, Scheduling::Other);
         let period = request.period;
         (task.kind, task.deadline) = (TaskKind::Cyclic { period, offset: Nanos::ZERO }, period);
         let mut partition = program.start(&job, Vec::new())?;
@@ -92,7 +90,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// How many jobs of its leading task have overrun.
+/// Counts the jobs of its leading task that have overrun.
 fn overruns(partition: &Partition) -> u64 {
     let task = partition.region().task(0);
     // A reading that the guest was writing is read once more.
@@ -101,7 +99,7 @@ fn overruns(partition: &Partition) -> u64 {
 }
 
 fn round(partition: &mut Partition, counters: &Counters, cycles: u64) -> Result<Round, String> {
-    let seen = |partition: &Partition| partition.guest().map_or(0, |host| host.exits().total());
+    let seen = |partition: &Partition| partition.exit_counts().map_or(0, |exits| exits.to_process);
     let first = steps(partition);
     let (before, seen_before) = (counters.exits()?, seen(partition));
     until(partition, "cycles", |partition| steps(partition) >= first + cycles)?;

@@ -1,4 +1,4 @@
-//! What KVM itself counts of a guest, seen from outside.
+//! KVM's own counts of a guest, seen from outside.
 //!
 //! KVM keeps its counters of each machine in debugfs, a file each, and has a tracepoint at every
 //! exit. The counters say how many exits there were; the tracepoint, counted by a trigger in the
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the counters are: a folder for each machine, `PROCESS-FILE`.
+/// Folder of the counters: a folder for each machine, `PROCESS-FILE`.
 const COUNTERS: &str = "/sys/kernel/debug/kvm";
 /// The tracepoint at each exit.
 const TRACEPOINT: &str = "/sys/kernel/tracing/events/kvm/kvm_exit";
@@ -46,7 +46,7 @@ pub(super) struct Counters {
 /// Exits at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Exits {
-    /// All of them.
+    /// Exits for any reason.
     pub(super) all: u64,
     /// Those because an interrupt came for the host.
     pub(super) interrupts: u64,
@@ -77,7 +77,7 @@ impl Counters {
         Ok(Self { folder })
     }
 
-    /// Exits now.
+    /// Reads the exits so far.
     ///
     /// # Errors
     /// A counter can't be read, in words.
@@ -118,7 +118,7 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
-    /// Begins to count.
+    /// Begins to count exits of a thread.
     ///
     /// # Errors
     /// Where the kernel has no such triggers, or they are not for this user; in words.
@@ -129,7 +129,7 @@ impl Reasons {
         Ok(Self { trigger })
     }
 
-    /// How many there were so far, by their reasons.
+    /// Reads the exits so far, by their reasons.
     ///
     /// # Errors
     /// Those of reading, in words.

@@ -33,7 +33,7 @@ use program::Program;
 pub(crate) struct Request {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What is measured; all of it by default
+    /// Parts that are measured; all of them by default
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
     /// The program: a folder of generated C
@@ -53,7 +53,7 @@ pub(crate) struct Request {
     period: Nanos,
 }
 
-/// What can be measured.
+/// A part of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
     /// From the start of a partition to its first cycle, beside QEMU's `microvm`
@@ -62,7 +62,7 @@ enum Part {
     Up,
     /// Instructions of the guest to its first cycle
     Instructions,
-    /// Exits a cycle
+    /// Exits in a cycle, by reason
     Exits,
     /// Memory of the monitor
     Resident,

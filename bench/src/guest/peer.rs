@@ -16,7 +16,7 @@ use quietcore_boot::places::{
     EXCHANGE, HOST_PAGE, PAGE_BYTES, POST, PROGRAM_CODE, PROGRAM_DATA, port,
 };
 use quietcore_boot::post::{Poster, bytes_for};
-use quietcore_boot::{HostPage, Place};
+use quietcore_boot::{AddressRange, HostPage};
 use quietcore_exchange::Slot;
 use quietcore_microvm::image;
 use quietcore_microvm::machine::Machine;
@@ -30,7 +30,7 @@ use quietcore_units::{ByteSize, Causes};
 
 use super::program::Program;
 
-/// The program.
+/// The program of the peer.
 const QEMU: &str = "qemu-system-x86_64";
 /// The code of programs is above 1920 MiB, and below this.
 const MEMORY_MIB: u32 = 2048;
@@ -38,15 +38,15 @@ const MEMORY_MIB: u32 = 2048;
 const GUEST_MEMORY: ByteSize = ByteSize::new(16 << 20);
 /// Room for a job.
 const LETTER_BYTES: usize = 1 << 20;
-/// What QEMU ends with when the guest ended well.
+/// QEMU's exit status when the guest ended well.
 const ENDED_WELL: i32 = port::ENDED as i32 * 2 + 1;
 /// A run that takes longer hangs.
 const RUN_SECONDS_MAX: u32 = 120;
 
-/// What QEMU's machine has.
+/// The parts of QEMU's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parts {
-    /// What it has by itself.
+    /// The parts that it has by itself.
     Usual,
     /// As little as is possible.
     Fewest,
@@ -59,11 +59,11 @@ pub(super) struct Peer {
     /// Files with the addresses that they go to.
     pieces: Vec<(u64, PathBuf)>,
     folder: PathBuf,
-    /// Where the guest is entered.
+    /// Address at which the guest is entered.
     pub(super) entry: u64,
-    /// The program.
+    /// The program's image for a guest.
     pub(super) program: ProgramImage,
-    /// The program's file.
+    /// The bytes of the program's file.
     pub(super) program_file: Vec<u8>,
 }
 
@@ -116,8 +116,8 @@ impl Peer {
         peer.put("post", POST, &content(&post)?)?;
         let page = HostPage {
             memory_bytes: program.memory_bytes(),
-            exchange: Place { address: EXCHANGE, bytes: exchange_bytes },
-            job: Place { address: POST, bytes: post.bytes() },
+            exchange: AddressRange { address: EXCHANGE, bytes: exchange_bytes },
+            job: AddressRange { address: POST, bytes: post.bytes() },
             ..HostPage::of_counter(counter_hz)
         };
         peer.put("page", HOST_PAGE, &page.to_bytes())?;
@@ -193,7 +193,7 @@ pub(super) fn run(mut command: Command) -> Result<(), String> {
     }
 }
 
-/// What `QEMU --version` says.
+/// Returns the answer of `QEMU --version`.
 pub(super) fn version() -> Result<String, String> {
     let output = Command::new(QEMU).arg("--version").output();
     let output = output
@@ -202,7 +202,7 @@ pub(super) fn version() -> Result<String, String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// How often the counter of a guest counts in a second, under this machine's KVM.
+/// Returns the frequency of a guest's counter in Hz, under this machine's KVM.
 pub(super) fn counter_hz() -> Result<u64, String> {
     let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
     let memory = Memory::new(GUEST_MEMORY, false).map_err(|error| Causes(&error).to_string())?;
@@ -213,7 +213,7 @@ pub(super) fn counter_hz() -> Result<u64, String> {
     Ok(processor.counter().hertz())
 }
 
-/// Where an image is entered.
+/// Returns the address at which an image is entered.
 fn entry(bytes: &[u8]) -> Result<u64, String> {
     let memory = Memory::new(GUEST_MEMORY, false).map_err(|error| Causes(&error).to_string())?;
     let entry = image::load(&memory, &mut Cursor::new(bytes));
@@ -224,7 +224,10 @@ fn entry(bytes: &[u8]) -> Result<u64, String> {
 fn letter(job: &ProgramJob, program: &ProgramImage, code_bytes: u64) -> GuestJob {
     let build = GuestBuild {
         face: program.face(),
-        code: Place { address: PROGRAM_CODE[0], bytes: code_bytes.next_multiple_of(PAGE_BYTES) },
+        code: AddressRange {
+            address: PROGRAM_CODE[0],
+            bytes: code_bytes.next_multiple_of(PAGE_BYTES),
+        },
         stage: job.build.stage.clone(),
         values: Vec::new(),
     };

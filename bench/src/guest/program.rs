@@ -8,20 +8,21 @@ use std::time::{Duration, Instant};
 
 use quietcore_assembly::Workshop;
 use quietcore_backend::job::Job;
-use quietcore_backend::kvm::GuestSetting;
 use quietcore_backend::process::{Partition, Room};
+use quietcore_backend::rooms::Rooms;
 use quietcore_exchange::Shape;
-use quietcore_process::setting::Policy;
 use quietcore_record::class::catalogue;
 use quietcore_scan::process::job::ProgramJob;
-use quietcore_units::Causes;
+use quietcore_settings::MemoryShare;
+use quietcore_site::GUEST_MEMORY_DEFAULT;
+use quietcore_units::{ByteSize, Causes, Scheduling};
 use tempfile::TempDir;
 
 use crate::site::runtime;
 
 /// The longest that something is waited for: the machine may be emulated.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a partition is looked at.
+/// Time between two looks at a partition.
 const GLANCE: Duration = Duration::from_micros(200);
 
 /// A built program, and what its partition is told.
@@ -29,7 +30,8 @@ const GLANCE: Duration = Duration::from_micros(200);
 pub(super) struct Program {
     pub(super) job: ProgramJob,
     pub(super) shape: Shape,
-    guest: Option<GuestSetting>,
+    room: Room,
+    memory: ByteSize,
     site_file: PathBuf,
     /// Holds the site file and what was built.
     folder: TempDir,
@@ -61,15 +63,17 @@ impl Program {
             build_folder: folder.path().join("builds"),
         };
         let found = site.partitions().iter().find(|it| it.name == partition);
-        let assembly = workshop.assemble(&site, found.ok_or("there is no such partition")?);
+        let found = found.ok_or("there is no such partition")?;
+        let assembly = workshop.assemble(&site, found);
         let assembly = assembly.map_err(|error| Causes(&error).to_string())?;
-        let (job, shape, guest) = (assembly.job, assembly.shape, assembly.guest);
-        Ok(Self { job, shape, guest, site_file, folder })
+        let room = Rooms::default().of(partition, &assembly.setting, MemoryShare::default());
+        let memory = found.vcr.memory.unwrap_or(GUEST_MEMORY_DEFAULT);
+        Ok(Self { job: assembly.job, shape: assembly.shape, room, memory, site_file, folder })
     }
 
-    /// What its guest has for memory, in bytes.
+    /// Returns the memory of its guest in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        self.guest.clone().unwrap_or_default().memory.get()
+        self.memory.get()
     }
 
     /// The site file that it is the program of.
@@ -86,7 +90,7 @@ impl Program {
     pub(super) fn one_cycle(&self) -> ProgramJob {
         let mut job = ProgramJob { cpu: None, cycles: Some(1), ..self.job.clone() };
         for task in &mut job.tasks {
-            task.policy = Policy::Other;
+            task.policy = Scheduling::Other;
         }
         job
     }
@@ -97,8 +101,8 @@ impl Program {
         job: &ProgramJob,
         channels: Vec<OwnedFd>,
     ) -> Result<Partition, String> {
-        let job = Job::of_program(job.clone(), None, self.guest.as_ref());
-        Partition::start_with(&runtime()?, &job, &self.shape, channels, &Room::among_others())
+        let job = Job::of_program(job.clone(), None);
+        Partition::start_with(&runtime()?, &job, &self.shape, channels, &self.room)
             .map_err(|error| Causes(&error).to_string())
     }
 }
@@ -133,7 +137,7 @@ pub(super) fn until(
     Ok(())
 }
 
-/// How many jobs of its leading task a partition has completed.
+/// Counts the jobs of its leading task that a partition has completed.
 pub(super) fn steps(partition: &Partition) -> u64 {
     partition.region().task(0).map_or(0, |task| task.completed_steps())
 }

@@ -1,5 +1,5 @@
-//! What the monitor of a guest has for memory beside the guest's: the kernel's own account of its
-//! process, `/proc/PID/smaps`, while its cycles run.
+//! The memory of a guest's monitor beside the guest's: the kernel's own account of its process,
+//! `/proc/PID/smaps`, while its cycles run.
 
 use std::collections::BTreeMap;
 

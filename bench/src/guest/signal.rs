@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::channel::Entry;
 use quietcore_process::channel::ChannelMemory;
-use quietcore_process::setting::Policy;
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Scheduling};
 
 use super::Request;
 use super::program::{Program, partition, steps, until};
@@ -25,7 +24,7 @@ use crate::cores::pin;
 use crate::findings::Findings;
 use crate::findings::pairs::Median;
 
-/// The program.
+/// The source of the program.
 const ECHO: [(&str, &str); 2] =
     [("echo.h", include_str!("echo/echo.h")), ("echo.c", include_str!("echo/echo.c"))];
 /// Trips before those that count.
@@ -82,7 +81,7 @@ fn echo(backend: &str, cpu: u32) -> Result<Program, String> {
     for task in &mut program.job.tasks {
         (task.watchdog, task.deadline) = (STEP_MOST, STEP_MOST);
         // A step that looks all the time would leave nothing of its CPU to the kernel.
-        task.policy = Policy::Other;
+        task.policy = Scheduling::Other;
     }
     Ok(program)
 }
@@ -114,7 +113,7 @@ fn median_trip(far: &Program, near_cpu: u32, trips: u64) -> Result<f64, String> 
     Median::of(&took).map(|median| median.value).ok_or_else(|| "there were no trips".to_owned())
 }
 
-/// How long each trip takes, in ns.
+/// Measures the time of each trip, in ns.
 fn trip_times(there: &ChannelMemory, back: &ChannelMemory, trips: u64) -> Result<Vec<f64>, String> {
     let mut out = there.channel().group_writer(0).ok_or("there is no signal to send")?;
     let mut answers = back.channel().group_reader(0).ok_or("there is no signal to receive")?;

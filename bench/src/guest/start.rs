@@ -1,4 +1,4 @@
-//! How soon a partition runs, beside QEMU's `microvm` with the same guest.
+//! Measures how soon a partition runs, beside QEMU's `microvm` with the same guest.
 //!
 //! ```text
 //! own    start ─ process ─ monitor ─ guest ─ first cycle ─┬─ guest's end ─ process's end
@@ -31,14 +31,14 @@ use super::program::{Program, steps, until};
 use crate::findings::{Findings, Goal};
 use crate::site::{Stand, runtime};
 
-/// How many times faster ours shall be.
+/// Our start is to be so many times faster.
 const GOAL: Goal = Goal::AtLeast(5.0);
 /// The longest that a site may take to its first cycle.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often a site is looked at.
+/// Time between two looks at a site.
 const GLANCE: Duration = Duration::from_micros(500);
 
-/// What a start of ours took, in µs.
+/// The parts of a start of ours, in µs.
 struct Own {
     first_cycle: f64,
     whole: f64,
@@ -183,7 +183,7 @@ impl Drop for Up {
     }
 }
 
-/// What `quietcore up` does once it has looked at the machine, to the first cycle, in µs.
+/// Does what `quietcore up` does once it has looked at the machine, to the first cycle; returns µs.
 fn supervise(stand: &Stand) -> Result<f64, String> {
     let work = || {
         let begin = Instant::now();

@@ -7,12 +7,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use quietcore_probe::osek::{
-    ClockUsed, Place, Plan, Progress, Routine, Sample, Series, Trigger, Variant, measure,
+    ClockUsed, Plan, Progress, Routine, Sample, Series, Trigger, Variant, measure,
 };
-use quietcore_process::setting::Policy;
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_record::record::trimmed_mean;
-use quietcore_units::CpuId;
+use quietcore_units::{CpuId, Scheduling, ThreadRequest};
 use serde::{Deserialize, Serialize};
 
 use super::Request;
@@ -25,7 +24,7 @@ const WARM_UP: u64 = 200;
 
 /// The variant that a child process measures.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub(super) struct Wanted {
+pub(super) struct BlockArguments {
     /// Measure one block, and print it as JSON
     #[arg(long, hide = true)]
     pub(super) block: bool,
@@ -43,7 +42,7 @@ pub(super) struct Wanted {
     pub(super) accounting: bool,
 }
 
-impl Wanted {
+impl BlockArguments {
     /// A block of a variant.
     pub(super) fn block(variant: Variant, all: bool) -> Self {
         let Variant { others, extended, accounting } = variant;
@@ -55,7 +54,7 @@ impl Wanted {
         Self { block: false, marks: true, ..Self::block(variant, true) }
     }
 
-    /// The variant.
+    /// Returns the variant to be measured.
     pub(super) fn variant(self) -> Variant {
         let Self { others, extended, accounting, .. } = self;
         Variant { others, extended, accounting }
@@ -77,10 +76,10 @@ impl Wanted {
     }
 }
 
-/// What one way or one routine took, in ns, without the empty measurement.
+/// Times of one way or one routine in ns, without the empty measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Took {
-    /// Median.
+    /// Median of all loops, in ns.
     pub(super) median_ns: f64,
     /// Mean without a twentieth of the values at either end.
     pub(super) mean_ns: f64,
@@ -99,12 +98,12 @@ impl Took {
     }
 }
 
-/// What a block yielded.
+/// The results of a block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Block {
-    /// What each routine took.
+    /// The times of each routine.
     pub(super) took: Vec<(Routine, Took)>,
-    /// What was asked for and was not in force.
+    /// Settings that were asked for and not in force.
     pub(super) degraded: Vec<String>,
 }
 
@@ -122,10 +121,10 @@ pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
         variant: request.wanted.variant(),
     };
     let cpu = CpuId::new(request.cpu).ok_or_else(|| format!("there is no CPU {}", request.cpu))?;
-    let place = Place { cpu: Some(cpu), policy: Policy::Fifo(request.priority) };
+    let thread = ThreadRequest::measuring(Scheduling::fifo(request.priority), Some(cpu));
     let clock = ClockUsed::choose();
     let progress = Arc::new(Progress::default());
-    let measured = measure(&plan, place, clock, &progress).map_err(|error| error.to_string())?;
+    let measured = measure(&plan, thread, clock, &progress).map_err(|error| error.to_string())?;
     let (empty, samples) = measured.samples.split_first().ok_or("nothing was measured")?;
     let of = |(series, sample): (&Series, &Sample)| {
         Some((series.routine, Took::of(&sample.raw, &empty.raw, clock.hertz())?))
@@ -138,7 +137,11 @@ pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
 }
 
 /// Measures a block in a process of its own.
-pub(super) fn apart(request: &Request, wanted: Wanted, loops: u64) -> Result<Block, String> {
+pub(super) fn apart(
+    request: &Request,
+    wanted: BlockArguments,
+    loops: u64,
+) -> Result<Block, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(own)
         .arg("osek")

@@ -18,12 +18,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use quietcore_probe::osek::reading::Reading;
-use quietcore_probe::osek::{
-    Place, Plan, Progress, Routine, Series, Trigger, Variant, measure_with,
-};
-use quietcore_process::setting::Policy;
+use quietcore_probe::osek::{Plan, Progress, Routine, Series, Trigger, Variant, measure_with};
+use quietcore_units::{Scheduling, ThreadRequest};
 
-use super::block::Wanted;
+use super::block::BlockArguments;
 
 /// Loops of each routine; the first ones make what is made once.
 const LOOPS: usize = 6;
@@ -63,8 +61,8 @@ fn quietcore_mark_end() -> u64 {
     black_box(2)
 }
 
-/// How often a loop of a routine comes by the second mark, and which of these times counts: Task3
-/// reads the clock first thing, also where that is not what is measured.
+/// Returns how often a loop of a routine comes by the second mark, and which of these times counts:
+/// Task3 reads the clock first thing, also if that is not what is measured.
 const fn marks_of(routine: Routine) -> (usize, usize) {
     match routine {
         Routine::Actl => (2, 0),
@@ -82,9 +80,9 @@ fn series() -> Vec<Series> {
 /// Carries out each routine between marks, under callgrind.
 pub(super) fn carry_out(variant: Variant) -> Result<(), String> {
     let plan = Plan { series: series(), warm_up: 0, variant };
-    let place = Place { cpu: None, policy: Policy::Other };
+    let thread = ThreadRequest::measuring(Scheduling::Other, None);
     let progress = Arc::new(Progress::default());
-    let measured = measure_with::<Marks>(&plan, place, 1, &progress);
+    let measured = measure_with::<Marks>(&plan, thread, 1, &progress);
     measured.map(drop).map_err(|error| error.to_string())
 }
 
@@ -124,7 +122,7 @@ fn run(variant: Variant) -> Result<Counts, String> {
         .arg(format!("--callgrind-out-file={}", folder.path().join("counts").display()))
         .arg(own)
         .arg("osek")
-        .args(Wanted::marks(variant).arguments())
+        .args(BlockArguments::marks(variant).arguments())
         .output()
         .map_err(|error| format!("`valgrind`: {error}; install the package valgrind"))?;
     if !output.status.success() {
@@ -154,7 +152,7 @@ fn run(variant: Variant) -> Result<Counts, String> {
     Ok(Counts(counts))
 }
 
-/// What callgrind wrote down, in its order.
+/// Reads the totals of callgrind, in its order.
 fn totals(folder: &Path, expected: usize) -> Result<Vec<u64>, String> {
     let mut totals = Vec::new();
     for part in 1..=expected {

@@ -22,7 +22,7 @@ use quietcore_probe::osek::{ClockUsed, Routine, Variant};
 
 use crate::findings::{Common, Findings, Goal};
 use crate::versions;
-use block::{SWITCHES, Took, Wanted};
+use block::{BlockArguments, SWITCHES, Took};
 use counts::Counts;
 use peers::Peers;
 
@@ -53,7 +53,7 @@ pub(crate) struct Request {
     #[arg(long, value_name = "DIR")]
     freertos: Option<PathBuf>,
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: BlockArguments,
 }
 
 pub(crate) fn run(request: &Request) -> Result<(), String> {
@@ -106,7 +106,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     findings.print(common)
 }
 
-/// What takes part.
+/// A system that takes part.
 enum What {
     /// Our kernel, and whether all routines are measured.
     Kernel(Variant, bool),
@@ -158,7 +158,7 @@ impl Side {
     fn take(&mut self, request: &Request, peers: &mut Peers, loops: u64) -> Result<(), String> {
         match self.what {
             What::Kernel(variant, all) => {
-                let block = block::apart(request, Wanted::block(variant, all), loops)?;
+                let block = block::apart(request, BlockArguments::block(variant, all), loops)?;
                 for (routine, took) in &block.took {
                     self.add(*routine, took);
                 }

@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 4] = [
     ("FreeRTOSConfig.h", include_str!("peers/FreeRTOSConfig.h")),
 ];
 
-/// What FreeRTOS needs of its sources.
+/// Sources that FreeRTOS needs.
 const FREERTOS_SOURCES: [&str; 5] = [
     "tasks.c",
     "list.c",
@@ -37,18 +37,18 @@ const FREERTOS_INCLUDES: [&str; 3] =
 
 /// A peer that was built.
 pub(super) struct Peer {
-    /// What it is called in figures.
+    /// Its name in figures.
     pub(super) name: &'static str,
     program: PathBuf,
     kind: Option<&'static str>,
 }
 
-/// What a block of a peer yielded.
+/// The results of a block of a peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
     /// To the higher one.
     pub(super) there: Took,
-    /// And back.
+    /// Times of the way back.
     pub(super) back: Took,
 }
 

@@ -15,14 +15,17 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use quietcore_backend::container::{ContainerWish, Containers};
+use quietcore_backend::container::Containers;
 use quietcore_backend::job::{Job, latency_shape};
 use quietcore_backend::process::{Partition, Room};
+use quietcore_backend::rooms::Rooms;
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
 use quietcore_exchange::Setting;
-use quietcore_probe::job::{LatencyJob, Wake};
-use quietcore_process::setting::Policy;
+use quietcore_probe::job::LatencyJob;
 use quietcore_record::histogram::{Histogram, Quantile};
-use quietcore_units::{CpuId, Nanos};
+use quietcore_settings::MemoryShare;
+use quietcore_site::Backend;
+use quietcore_units::{CpuId, Nanos, Scheduling, Wake};
 
 use crate::cores::Awake;
 use crate::findings::{Common, Findings, Goal};
@@ -30,7 +33,7 @@ use crate::site::runtime;
 
 /// The longest that a container may take to its first cycle, in ms.
 const START_GOAL: Goal = Goal::AtMost(150.0);
-/// How often an exchange is looked at for its first cycle.
+/// Time between two looks at an exchange for its first cycle.
 const GLANCE: Duration = Duration::from_micros(200);
 /// The longest that a partition may take to its first cycle.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -48,11 +51,12 @@ pub(crate) struct Request {
     cycles: Option<u64>,
 }
 
-/// What both sides need.
+/// The common needs of both sides.
 struct Side<'a> {
     request: &'a Request,
     runtime: PathBuf,
-    containers: Containers,
+    setting: BackendSetting,
+    rooms: Rooms,
 }
 
 pub(crate) fn run(request: &Request) -> Result<(), String> {
@@ -66,10 +70,14 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("container", method, common, rounds);
     let _awake = Awake::hold(&mut findings);
-    match Containers::prepare(folder.path().to_owned(), "bench", 1, None, None) {
-        Ok(containers) => {
-            findings.remark(format!("containers are run by {}", containers.runtime()));
-            let side = Side { request, runtime: runtime()?, containers };
+    let cpus = CpuId::new(request.cpu).into_iter().collect();
+    let needs = ProbeNeeds { cpus: Some(cpus), memory: None, is_real_time: true };
+    let setting = BackendSetting::of_probe(Backend::Container, needs);
+    let own_folder = Some(folder.path().to_owned());
+    match Rooms::prepare([&setting].into_iter(), "bench", own_folder, None, None) {
+        Ok(rooms) => {
+            let side = Side { request, runtime: runtime()?, setting, rooms };
+            findings.remark(format!("containers are run by {}", side.containers()?.runtime()));
             starts(&side, rounds, &mut findings)?;
             latencies(&side, rounds, &mut findings)?;
         }
@@ -85,7 +93,7 @@ impl Side<'_> {
             period: Nanos::from_millis(1),
             cycles,
             warm_up_cycles: 0,
-            policy: Policy::Fifo(90),
+            policy: Scheduling::Fifo { priority: 90 },
             wake,
             injection: None,
             memory: None,
@@ -97,9 +105,11 @@ impl Side<'_> {
         if !contained {
             return Room::among_others();
         }
-        let cpus = CpuId::new(self.request.cpu).into_iter().collect();
-        let wish = ContainerWish { cpus: Some(cpus), real_time: true, ..ContainerWish::default() };
-        Room::container(self.containers.of_partition("probe", wish))
+        self.rooms.of("probe", &self.setting, MemoryShare::default())
+    }
+
+    fn containers(&self) -> Result<&Containers, String> {
+        self.rooms.containers().ok_or_else(|| "no containers were prepared for".to_owned())
     }
 
     fn start(&self, job: &LatencyJob, contained: bool) -> Result<Partition, String> {
@@ -222,7 +232,7 @@ impl Podman {
     /// Takes the mounts from the description of a container of ours.
     fn lay_out(side: &Side<'_>) -> Result<Self, String> {
         let partition = side.start(&side.job(1_000_000, Wake::Sleep), true)?;
-        let config = side.containers.description("probe").map_err(|error| error.to_string())?;
+        let config = side.containers()?.description("probe").map_err(|error| error.to_string())?;
         drop(partition);
         let config: serde_json::Value =
             serde_json::from_slice(&config).map_err(|error| error.to_string())?;
@@ -233,7 +243,7 @@ impl Podman {
         });
         let mounts = bound.collect();
         let root = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let runtime = side.containers.runtime();
+        let runtime = side.containers()?.runtime();
         let runtime = runtime.split(' ').next().unwrap_or_default().to_owned();
         let podman = Self { runtime, root, mounts };
         podman.run()?;

@@ -9,17 +9,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use quietcore_host::Source;
-use quietcore_host::controls::{
-    Changed, Controls, Effect, LiveSettings, Setting, Settings as _, Store, Wanted, requests,
+use quietcore_settings::{
+    Changed, Controls, Effect, LiveSettings, RequestedSettings, Setting, Settings as _, Store,
+    requests,
 };
 use quietcore_site::Control;
 use quietcore_units::{Causes, CpuId, CpuSet};
 
 use crate::findings::{Common, Findings, Goal};
 
-/// How many partitions there are.
+/// Number of partitions that hold controls.
 const PARTITIONS: usize = 8;
-/// How long applying and undoing may take, each.
+/// Time in seconds that applying and undoing may take, each.
 const GOAL_SECONDS: f64 = 1.0;
 
 /// Changing and putting back what eight partitions want of the machine, beside bare writes
@@ -49,7 +50,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("controls", method, common, rounds);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let wanted = Wanted { controls: all, cpus, ..Wanted::default() };
+    let wanted = RequestedSettings { controls: all, cpus, ..RequestedSettings::default() };
     let changes = changes(&wanted, folder.path())?;
     findings.remark(format!("{} settings of this machine are changed", changes.len()));
     let (mut applied, mut undone, mut bare) = (Vec::new(), Vec::new(), Vec::new());
@@ -84,8 +85,8 @@ fn controls(folder: &Path) -> Controls<LiveSettings> {
     Controls::new(LiveSettings::default(), Store::new(folder))
 }
 
-/// How long it takes until all hold what they want, and until all is put back, in ns.
-fn held(wanted: &Wanted, folder: &Path) -> Result<(f64, f64), String> {
+/// Measures the time until all hold what they want, and until all is put back, in ns.
+fn held(wanted: &RequestedSettings, folder: &Path) -> Result<(f64, f64), String> {
     let controls = controls(folder);
     let begin = Instant::now();
     let mut sites = Vec::with_capacity(PARTITIONS);
@@ -107,7 +108,10 @@ fn held(wanted: &Wanted, folder: &Path) -> Result<(f64, f64), String> {
 
 /// The settings that are changed by this, with the value that they had and the one that they get. A
 /// group that would have to be made is none of them.
-fn changes(wanted: &Wanted, folder: &Path) -> Result<Vec<(Setting, String, String)>, String> {
+fn changes(
+    wanted: &RequestedSettings,
+    folder: &Path,
+) -> Result<Vec<(Setting, String, String)>, String> {
     let asked = requests(&Source::live(), "bench", wanted);
     let (held, outcomes) =
         controls(folder).hold("bench", asked).map_err(|error| Causes(&error).to_string())?;
@@ -118,7 +122,7 @@ fn changes(wanted: &Wanted, folder: &Path) -> Result<Vec<(Setting, String, Strin
     Ok(changed.map(|outcome| (outcome.setting, outcome.before, outcome.wanted)).collect())
 }
 
-/// How long it takes to write each of them and to write it back, in ns.
+/// Measures the time to write each of them and to write it back, in ns.
 fn written(changes: &[(Setting, String, String)]) -> Result<f64, String> {
     let settings = LiveSettings::default();
     let begin = Instant::now();

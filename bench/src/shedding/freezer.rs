@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the kernel may take.
+/// Time that the kernel may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A group that can be frozen. Dropping it moves its process out, and removes it.

@@ -19,7 +19,7 @@ use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::Happening;
 use quietcore_process::exchange::ExchangeView;
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Change, ChangeKind, PartitionState};
+use quietcore_supervisor::control::{Applied, Change, ChangeKind, PartitionState, Verb};
 use quietcore_units::{Causes, Nanos};
 
 use crate::findings::{Common, Findings, Goal};
@@ -28,7 +28,7 @@ use freezer::Freezer;
 
 /// The period of the partition that overruns.
 const PERIOD: Nanos = Nanos::from_millis(1);
-/// How long a round may take.
+/// Time that a round may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two rounds; longer than the calm of the site.
 const REST: Duration = Duration::from_millis(120);
@@ -111,7 +111,10 @@ fn state(client: &mut Client, name: &str) -> Result<PartitionState, String> {
 fn be_late(client: &mut Client) -> Result<(), String> {
     let (variable, value) = (model::SPIN.to_owned(), Some("1500".to_owned()));
     let change = Change { kind: ChangeKind::Set, variable, value, allow_nan: false };
-    client.write("axis", &[change]).map(drop).map_err(|error| Causes(&error).to_string())
+    client
+        .ask::<Applied>("axis", Verb::write([change]))
+        .map(drop)
+        .map_err(|error| Causes(&error).to_string())
 }
 
 fn reaction_of_ours(client: &mut Client) -> Result<f64, String> {

@@ -35,9 +35,9 @@ pub enum BusError {
     BringUp(BringUpError),
     /// The process data are not what names were resolved for; in bytes of inputs and outputs.
     ProcessData {
-        /// What the SubDevices have.
+        /// Bytes of inputs and of outputs that the SubDevices have.
         found: (usize, usize),
-        /// What the exchange has room for.
+        /// Bytes of inputs and of outputs that the exchange has room for.
         expected: (usize, usize),
     },
     /// The partition was stopped meanwhile.

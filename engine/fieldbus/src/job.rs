@@ -1,8 +1,8 @@
-//! What a partition is told of its fieldbus.
+//! The job of a partition's fieldbus, as the partition is told it.
 //!
-//! Where the frames go is not in it: a process gets an interface or a simulated segment, a guest
-//! gets a network device. To a guest it is handed as bytes (`postcard`), which it takes from its
-//! host and from nobody else; what is no job is refused all the same.
+//! The destination of the frames is not in it: a process gets an interface or a simulated segment,
+//! a guest gets a network device. To a guest it is handed as bytes (`postcard`), which it takes
+//! from its host and from nobody else; other bytes are refused all the same.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ const DEVICE_WITH_CLOCK: &str = "servo-drive";
 pub struct BusJob {
     /// Time between two frames.
     pub cycle: Nanos,
-    /// Whether the SubDevices' clocks are synchronised, and their outputs with them.
+    /// `true` if the SubDevices' clocks are synchronised, and their outputs with them.
     pub distributed_clocks: bool,
     /// Cycles without an answer in a row after which it counts as lost.
     pub lost_after: u32,
@@ -54,7 +54,7 @@ pub struct SubDeviceJob {
 pub enum JobError {
     /// There are more than [`JOB_BYTES_MAX`] of them.
     TooLong {
-        /// How many.
+        /// Size of the job in bytes.
         bytes: usize,
     },
     /// They can't be read, or something follows.
@@ -63,14 +63,14 @@ pub enum JobError {
     NoCycle,
     /// More SubDevices than the MainDevice handles.
     TooManySubDevices {
-        /// How many.
+        /// Number of SubDevices in the job.
         found: usize,
     },
     /// A start-up value that does not fit in one mailbox message.
     StartUpTooLong {
         /// Position of the SubDevice, from 0.
         position: usize,
-        /// Its bytes.
+        /// Size of the start-up value in bytes.
         bytes: usize,
     },
 }
@@ -141,7 +141,7 @@ impl BusJob {
         Ok(())
     }
 
-    /// What the MainDevice expects to find.
+    /// Returns the line that the MainDevice expects to find.
     pub fn expectation(&self) -> Expectation {
         let expectation = Expectation::anything(self.cycle);
         if self.subdevices.is_empty() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
 use quietcore_boot::places::NET;
-use quietcore_boot::{HostPage, Place, port};
+use quietcore_boot::{AddressRange, HostPage, port};
 use quietcore_clock::{Clock as _, INTERPRETED_BELOW, Monotonic};
 use quietcore_fieldbus::{BusJob, SubDeviceJob};
 use quietcore_host::attempts::{Attempts as _, Live};
@@ -26,7 +26,7 @@ use quietcore_units::Nanos;
 use quietcore_wire::{PacketWire, SegmentWire, Server, TapError, TapWire};
 use vm_memory::{Bytes as _, GuestAddress};
 
-/// Where the job is: behind all that the image takes.
+/// Address of the job: behind all that the image takes.
 const JOB: u64 = 12 << 20;
 const CYCLES: u64 = 1_000;
 /// The SubDevices, with their bytes of inputs and outputs.
@@ -86,7 +86,7 @@ impl Bus for Devices<'_> {
     }
 }
 
-/// What came of a guest.
+/// The outcome of a guest.
 #[derive(Debug)]
 struct Outcome {
     stopped: Stopped,
@@ -97,8 +97,8 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the guest ran its cycles; frames may have been late for theirs, where an emulator
-    /// shares its processors out.
+    /// Returns `true` if the guest ran its cycles; frames may have been late for theirs, where an
+    /// emulator shares its processors out.
     fn ran_on(&self) -> bool {
         let Counts { sent, received, malformed, broken, .. } = self.counts;
         self.said.contains("1000 cycles, ")
@@ -156,7 +156,7 @@ fn run(image: &Path, link: Box<dyn Link>, service: Service, cycle: Nanos) -> Opt
     let page = HostPage {
         memory_bytes: machine.memory().size().get(),
         host_then_ns: Monotonic.now().get(),
-        job: Place { address: JOB, bytes: job.len() as u64 },
+        job: AddressRange { address: JOB, bytes: job.len() as u64 },
         ..HostPage::of_counter(processor.counter().hertz())
     };
     image::write_host_page(machine.memory(), &page);
@@ -233,7 +233,7 @@ fn a_thread_that_looks_all_the_time_need_not_be_rung() {
     assert!(outcome.said.contains(" 0 rings"), "{outcome:?}");
 }
 
-/// Whether guests here are as fast as threads beside them want; where they are not, that is said.
+/// Returns `true` if guests here are as fast as threads beside them want; says so if they are not.
 fn is_fast() -> bool {
     let speed = Live.calibrate_kvm();
     let rate = speed.get().map_or(0.0, |speed| speed.instructions_per_second);

@@ -1,4 +1,4 @@
-//! What is wrong on the fieldbus, as values.
+//! Alarms of the fieldbus, as values.
 //!
 //! The cycle and the supervision raise alarms; whoever runs the cycle takes them and tells others.
 //! The queue has a fixed size and keeps the first ones. A cycle with its supervision raises three
@@ -8,10 +8,10 @@ use core::fmt;
 
 use crate::state::AlState;
 
-/// How many alarms wait to be taken at most.
+/// Alarms that wait to be taken at most.
 pub const ALARMS_MAX: usize = 64;
 
-/// What the error counters of one SubDevice stand at (ETG.1000.4, 6.1; registers 0x0300 to 0x0313).
+/// The error counters of one SubDevice (ETG.1000.4, 6.1; registers 0x0300 to 0x0313).
 ///
 /// Each counter stays at 255 when it gets there. Arrays are by port, 0 to 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct ErrorCounters {
     pub processing_errors: u8,
     /// Errors between the controller and the device's own processor.
     pub process_data_interface_errors: u8,
-    /// How often the link was lost.
+    /// Losses of the link, by port.
     pub lost_links: [u8; 4],
 }
 
@@ -51,12 +51,12 @@ impl ErrorCounters {
 pub enum Alarm {
     /// Frames did not come back in time; said once, when it begins.
     Lost {
-        /// How many of the cycle's frames.
+        /// Number of the cycle's frames that were lost.
         frames: u16,
     },
     /// All frames come back again.
     Returned {
-        /// How many cycles lost frames, in a row.
+        /// Number of cycles in a row that lost frames.
         cycles: u64,
     },
     /// Process data did not reach a SubDevice, or it gave none; said once, when it begins.
@@ -65,40 +65,40 @@ pub enum Alarm {
         subdevice: Option<u16>,
         /// The working counter of its data: 1 for inputs, 2 for outputs, 3 for both.
         expected: u16,
-        /// What it counted.
+        /// The working counter that came back.
         found: u16,
     },
     /// A SubDevice is not in the state in which it should be.
     State {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
-        /// Its AL state.
+        /// The AL state that it shows.
         found: AlState,
         /// Its AL status code (ETG.1000.6, table 11); 0 without an error.
         code: u16,
     },
     /// A SubDevice does not answer.
     Absent {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
     },
     /// Another device stands where a SubDevice was.
     Foreign {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
         /// Vendor of the device that is there.
         vendor: u32,
-        /// Its product code.
+        /// The product code that was found.
         product: u32,
     },
     /// A SubDevice is in OP again.
     Recovered {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
     },
     /// A SubDevice could not be brought to a state; it is tried again.
     NotRecovered {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
         /// The state that it did not reach.
         wanted: AlState,
@@ -107,20 +107,20 @@ pub enum Alarm {
     },
     /// A SubDevice sent a CoE emergency (ETG.1000.6, 5.6.4).
     Emergency {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
-        /// Error code.
+        /// The error code of the message.
         code: u16,
-        /// Error register.
+        /// The error register, object 0x1001.
         register: u8,
         /// Data of the manufacturer.
         data: [u8; 5],
     },
     /// Error counters of a SubDevice have moved.
     ErrorCounters {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: u16,
-        /// What they stand at.
+        /// The counters as they stand.
         counters: ErrorCounters,
     },
 }

@@ -40,7 +40,7 @@ use quietcore_wire::Wire;
 
 use crate::alarm::{Alarm, Alarms};
 use crate::expectation::{
-    Expectation, Found, Identity, Synchronisation, compare, compare_process_data,
+    Expectation, Identity, NamedIdentity, Synchronisation, compare, compare_process_data,
 };
 use crate::fieldbus::Fieldbus;
 use crate::frame::register;
@@ -55,13 +55,13 @@ pub use error::{BringUpError, Step};
 use guard::Guard;
 use talk::Talk;
 
-/// How many SubDevices are handled.
+/// SubDevices that are handled at most.
 pub const SUBDEVICES_MAX: usize = 256;
 /// Frames that `ethercrab` may have on their way.
 const FRAMES: usize = 16;
 /// The address that `ethercrab` gives the first SubDevice.
 const FIRST_ADDRESS: u16 = 0x1000;
-/// How long the first SYNC0 is away when it is set up.
+/// Time to the first SYNC0 when it is set up.
 const SYNC_DELAY: Nanos = Nanos::from_millis(50);
 /// Cycles that must be complete, with all SubDevices in OP, before the bring-up is done.
 const GOOD_CYCLES: u32 = 3;
@@ -131,7 +131,8 @@ fn configure(
     let group = to_pre_op(wire, &mut ends, &main, until)?;
     let mut subdevices = describe(&group, &main);
 
-    let found: Vec<Found> = subdevices.iter().map(|one| (one.name.clone(), one.identity)).collect();
+    let found: Vec<NamedIdentity> =
+        subdevices.iter().map(|one| (one.name.clone(), one.identity)).collect();
     let differences = compare(expectation, &found);
     if !differences.is_empty() {
         return Err(BringUpError::Different(differences));
@@ -197,7 +198,7 @@ fn map(
     ended(wire, ends, Step::Mapping, mapping, until).map(Box::new)
 }
 
-/// SAFE-OP.
+/// Takes the SubDevices to SAFE-OP.
 #[inline(never)]
 fn to_safe_op(
     wire: &mut impl Wire,
@@ -277,7 +278,7 @@ fn failed(
     BringUpError::Failed { step, cause, suspects: suspects.collect() }
 }
 
-/// What `ethercrab` found out about the SubDevices.
+/// Copies what `ethercrab` found out about the SubDevices.
 fn describe(group: &Group, main: &MainDevice<'_>) -> Vec<SubDevice> {
     let one = |(position, found): (usize, ethercrab::SubDeviceRef<'_, &ethercrab::SubDevice>)| {
         let identity = found.identity();

@@ -31,23 +31,23 @@ use crate::subdevice::SubDevice;
 
 use layout::{Chunk, chunks};
 
-/// How many frames that belong to no question are looked at in one cycle.
+/// Frames of no question that are looked at in one cycle at most.
 const STRAY_FRAMES_MAX: u16 = 64;
 
 /// Times from here on, 292 years, are none. So no sum with one overflows, whatever a clock says.
 const DC_TIME_END_NS: u64 = 1 << 63;
 
-/// What a cycle brought.
+/// The outcome of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CycleOutcome {
     /// The working counters of all process data, summed up.
     pub working_counter: u16,
-    /// What they sum up to when every SubDevice takes part.
+    /// The sum if every SubDevice takes part.
     pub expected: u16,
     /// The time of the reference clock when the frame passed it; `None` without one or without an
     /// answer from it.
     pub dc_time: Option<Nanos>,
-    /// How many SubDevices the frame passed.
+    /// Number of SubDevices that the frame passed.
     pub present: u16,
     /// The AL states of all of them, combined by OR: 8 if all are in OP, without the error bit
     /// 0x10.
@@ -61,12 +61,13 @@ pub struct CycleOutcome {
 }
 
 impl CycleOutcome {
-    /// Whether not all process data came back; inputs are partly those of an earlier cycle.
+    /// Returns `true` if not all process data came back; inputs are then partly those of an earlier
+    /// cycle.
     pub fn lost(&self) -> bool {
         self.lost_frames > 0
     }
 
-    /// Whether everything is as it shall be.
+    /// Returns `true` if all data came back with the expected working counter.
     pub fn is_complete(&self) -> bool {
         !self.lost() && self.working_counter == self.expected
     }
@@ -74,7 +75,7 @@ impl CycleOutcome {
 
 /// A part of a frame: where its data begin, and what they are.
 #[derive(Debug)]
-enum Part {
+enum FramePart {
     Time { place: usize },
     States { place: usize },
     Process { place: usize, chunk: Chunk },
@@ -83,9 +84,9 @@ enum Part {
 /// One frame of the cycle.
 struct CyclicFrame {
     buffer: FrameBuffer,
-    /// Where the part ends that is the same in each cycle.
+    /// End of the part that is the same in each cycle.
     mark: Mark,
-    parts: Vec<Part>,
+    parts: Vec<FramePart>,
     /// The index that it was sent with, while its answer is awaited.
     awaited: Option<u8>,
 }
@@ -99,7 +100,7 @@ struct Passenger {
     answer: Answer,
 }
 
-/// What became of it.
+/// The fate of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     None,
@@ -107,7 +108,7 @@ enum Answer {
     Came { working_counter: u16 },
 }
 
-/// What the reference clock will say in the next cycle.
+/// The forecast of the reference clock in the next cycle.
 ///
 /// It goes out in the datagram that the clock answers, because the others write to themselves what
 /// they find there. Should the clock be gone they find this instead of zero, and nobody is misled.
@@ -163,16 +164,16 @@ impl Cycle {
         let bytes = |subdevice: &SubDevice| subdevice.inputs.end.max(subdevice.outputs.end);
         let mut builder = Builder { frames: Vec::new(), buffer: FrameBuffer::new(), parts: vec![] };
         if let Some(reference) = reference {
-            builder.push(Request::distribute_time(reference), |place| Part::Time { place });
+            builder.push(Request::distribute_time(reference), |place| FramePart::Time { place });
         }
         let states = Request::read_all(register::AL_STATUS, 2);
-        builder.push(states, |place| Part::States { place });
+        builder.push(states, |place| FramePart::States { place });
         let chunks = chunks(subdevices);
         let expected = chunks.iter().map(|chunk| chunk.expected).sum();
         for chunk in chunks {
             let address = chunk.image.start as u32;
             let request = Request::logical(chunk.command, address, chunk.image.len() as u16);
-            builder.push(request, |place| Part::Process { place, chunk });
+            builder.push(request, |place| FramePart::Process { place, chunk });
         }
         builder.finish_frame();
         // The last one is empty: it carries a passenger that fits in no other.
@@ -201,13 +202,13 @@ impl Cycle {
         &mut self.image
     }
 
-    /// Whether the reference clock's time goes to all others. Not while that clock is set anew: the
-    /// others would follow it.
+    /// Sends the reference clock's time to all others, or not. Not while that clock is set anew:
+    /// the others would follow it.
     pub(crate) fn distribute_time(&mut self, on: bool) {
         let command = if on { Command::Frmw } else { Command::Nop };
         for frame in &mut self.frames {
             for part in &frame.parts {
-                if let Part::Time { place } = part {
+                if let FramePart::Time { place } = part {
                     frame.buffer.set_command(*place, command);
                 }
             }
@@ -225,7 +226,7 @@ impl Cycle {
         self.passenger.answer = Answer::None;
     }
 
-    /// Whether a datagram waits for the next cycle, or its answer to be taken.
+    /// Returns `true` if a datagram waits for the next cycle, or its answer to be taken.
     pub(crate) fn has_passenger(&self) -> bool {
         self.passenger.request.is_some()
     }
@@ -270,11 +271,11 @@ impl Cycle {
             }
             for part in &frame.parts {
                 match part {
-                    Part::Time { place } => {
+                    FramePart::Time { place } => {
                         frame.buffer.data_mut(*place, 8).copy_from_slice(&time);
                     }
-                    Part::States { place } => frame.buffer.data_mut(*place, 2).fill(0),
-                    Part::Process { place, chunk } => frame
+                    FramePart::States { place } => frame.buffer.data_mut(*place, 2).fill(0),
+                    FramePart::Process { place, chunk } => frame
                         .buffer
                         .data_mut(*place, chunk.image.len())
                         .copy_from_slice(&image[chunk.image.clone()]),
@@ -343,9 +344,9 @@ impl Cycle {
         // Everything is looked at before anything is taken: a frame counts whole or not at all.
         for part in &frame.parts {
             let (place, bytes) = match part {
-                Part::Time { place } => (*place, 8),
-                Part::States { place } => (*place, 2),
-                Part::Process { place, chunk } => (*place, chunk.image.len()),
+                FramePart::Time { place } => (*place, 8),
+                FramePart::States { place } => (*place, 2),
+                FramePart::Process { place, chunk } => (*place, chunk.image.len()),
             };
             frame.buffer.answer(answer, place, bytes)?;
         }
@@ -369,7 +370,7 @@ impl Cycle {
 
 /// Takes one part of an answer that was found to be right.
 fn take_part(
-    part: &Part,
+    part: &FramePart,
     sent: &FrameBuffer,
     answer: &[u8],
     image: &mut [u8],
@@ -377,7 +378,7 @@ fn take_part(
     outcome: &mut CycleOutcome,
 ) {
     match part {
-        Part::Time { place } => {
+        FramePart::Time { place } => {
             if let Some((data, 1..)) = sent.answer(answer, *place, 8)
                 && let Some(time) = data.first_chunk().map(|time| u64::from_le_bytes(*time))
                 && time < DC_TIME_END_NS
@@ -385,13 +386,13 @@ fn take_part(
                 outcome.dc_time = forecast.take(time);
             }
         }
-        Part::States { place } => {
+        FramePart::States { place } => {
             if let Some((data, present)) = sent.answer(answer, *place, 2) {
                 outcome.al_states = data[0];
                 outcome.present = present;
             }
         }
-        Part::Process { place, chunk } => {
+        FramePart::Process { place, chunk } => {
             if let Some((data, counter)) = sent.answer(answer, *place, chunk.image.len()) {
                 for inputs in &chunk.inputs {
                     let here = inputs.start - chunk.image.start..inputs.end - chunk.image.start;
@@ -407,11 +408,11 @@ fn take_part(
 struct Builder {
     frames: Vec<CyclicFrame>,
     buffer: FrameBuffer,
-    parts: Vec<Part>,
+    parts: Vec<FramePart>,
 }
 
 impl Builder {
-    fn push(&mut self, request: Request, part: impl FnOnce(usize) -> Part) {
+    fn push(&mut self, request: Request, part: impl FnOnce(usize) -> FramePart) {
         if self.buffer.room() < usize::from(request.bytes) {
             self.finish_frame();
         }

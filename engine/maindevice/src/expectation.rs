@@ -1,4 +1,5 @@
-//! What the MainDevice expects to find on the wire, and how that differs from what it found.
+//! The line that the MainDevice expects on the wire, and its differences from the one that it
+//! found.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +10,7 @@ use quietcore_units::Nanos;
 use crate::mailbox::Object;
 use crate::subdevice::SubDevice;
 
-/// How a SubDevice is recognised (its SII, words 0x08 to 0x0F).
+/// The identity of a SubDevice (its SII, words 0x08 to 0x0F).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Vendor, as assigned by the EtherCAT Technology Group.
@@ -23,7 +24,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether a device with the identity `found` is what this one asks for.
+    /// Returns `true` if a device with the identity `found` is what this one asks for.
     pub fn accepts(&self, found: &Self) -> bool {
         let same = |wanted: Option<u32>, found| wanted.is_none() || wanted == found;
         self.vendor == found.vendor
@@ -50,13 +51,13 @@ impl fmt::Display for Identity {
 /// power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartUp {
-    /// Where to.
+    /// The object that is written.
     pub object: Object,
     /// The value as it goes over the wire, at most [`SDO_BYTES_MAX`](crate::SDO_BYTES_MAX) bytes.
     pub data: Vec<u8>,
 }
 
-/// What synchronises a SubDevice.
+/// The event that synchronises a SubDevice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronisation {
     /// The arrival of its outputs.
@@ -71,28 +72,29 @@ pub enum Synchronisation {
 pub struct Expected {
     /// The name that the site gives it, for messages.
     pub name: String,
-    /// What it must be; `None` for anything.
+    /// The identity that it must have; `None` for any.
     pub identity: Option<Identity>,
     /// Bytes of inputs and outputs; `None` for any.
     pub process_data: Option<(usize, usize)>,
     /// Values to write before it leaves PRE-OP, in order.
     pub start_up: Vec<StartUp>,
-    /// What synchronises it.
+    /// The event that synchronises it.
     pub synchronisation: Synchronisation,
 }
 
-/// What is expected on a wire, and how the MainDevice shall treat it.
+/// The line that is expected on a wire, and its treatment by the MainDevice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// The SubDevices in the order in which frames pass; `None` to take what is there.
     pub subdevices: Option<Vec<Expected>>,
     /// The time between two cycles, which is also the period of SYNC0.
     pub cycle: Nanos,
-    /// How far SYNC0 is moved against the start of a cycle.
+    /// Shift of SYNC0 against the start of a cycle.
     pub sync0_shift: Nanos,
-    /// How often the time is distributed before the first cycle, so that the clocks agree.
+    /// Number of times that the time is distributed before the first cycle, so that the clocks
+    /// agree.
     pub static_sync_iterations: u32,
-    /// How long all SubDevices may take to reach OP, in all.
+    /// Time in which all SubDevices must reach OP, in all.
     pub patience: Nanos,
 }
 
@@ -108,7 +110,7 @@ impl Expectation {
         }
     }
 
-    /// Expects these SubDevices.
+    /// Expects these SubDevices, in this order.
     #[must_use]
     pub fn with(self, subdevices: Vec<Expected>) -> Self {
         Self { subdevices: Some(subdevices), ..self }
@@ -133,9 +135,9 @@ pub enum Difference {
     Unexpected {
         /// Position, from 0.
         position: u16,
-        /// What it calls itself.
+        /// The name in its SII.
         found_name: String,
-        /// What it is.
+        /// The identity in its SII.
         found: Identity,
     },
     /// Another device is there.
@@ -144,13 +146,13 @@ pub enum Difference {
         position: u16,
         /// The name in the site.
         name: String,
-        /// What was expected.
+        /// The identity that was expected.
         expected: Identity,
-        /// What it calls itself.
+        /// The name in its SII.
         found_name: String,
-        /// What it is.
+        /// The identity in its SII.
         found: Identity,
-        /// Where a device as expected was found instead, if somewhere.
+        /// Position at which a device as expected was found instead, if there was one.
         instead_at: Option<u16>,
     },
     /// The device is right, its process data have another size.
@@ -193,11 +195,11 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What is found at a position: what the device calls itself, and what it is.
-pub(crate) type Found = (String, Identity);
+/// The device at a position: the name and the identity in its SII.
+pub(crate) type NamedIdentity = (String, Identity);
 
 /// All differences between what is expected and what was found.
-pub(crate) fn compare(expectation: &Expectation, found: &[Found]) -> Vec<Difference> {
+pub(crate) fn compare(expectation: &Expectation, found: &[NamedIdentity]) -> Vec<Difference> {
     let Some(expected) = &expectation.subdevices else { return Vec::new() };
     let mut differences = Vec::new();
     for (index, expected_here) in expected.iter().enumerate() {
@@ -230,7 +232,7 @@ pub(crate) fn compare(expectation: &Expectation, found: &[Found]) -> Vec<Differe
     differences
 }
 
-/// Where the process data have another size than expected.
+/// Lists the SubDevices whose process data have another size than expected.
 pub(crate) fn compare_process_data(
     expectation: &Expectation,
     subdevices: &[SubDevice],

@@ -115,13 +115,13 @@ impl<W: Wire> Fieldbus<W> {
         self.cycle.image()
     }
 
-    /// Whether the last cycle passed all SubDevices and found all of them in OP.
+    /// Returns `true` if the last cycle passed all SubDevices and found all of them in OP.
     pub fn all_in_op(&self) -> bool {
         usize::from(self.last.present) == self.subdevices.len()
             && self.last.al_states == AlState::Op.number()
     }
 
-    /// What is known of the presence and state of the SubDevice at this position.
+    /// Returns the presence and state of the SubDevice at this position, as far as known.
     pub fn presence(&self, subdevice: usize) -> Presence {
         self.supervisor.presence(subdevice)
     }
@@ -131,7 +131,7 @@ impl<W: Wire> Fieldbus<W> {
         self.supervisor.error_counters(subdevice)
     }
 
-    /// Who is connected to whom, as found in the bring-up.
+    /// Returns the links between the SubDevices, as found in the bring-up.
     pub fn topology(&self) -> Topology {
         Topology::of(&self.subdevices)
     }
@@ -152,7 +152,7 @@ impl<W: Wire> Fieldbus<W> {
         self.wire
     }
 
-    /// The wire.
+    /// Returns the wire that frames go over.
     pub fn wire(&self) -> &W {
         &self.wire
     }

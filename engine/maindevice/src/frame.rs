@@ -7,7 +7,7 @@
 //! datagram: | command 1 | index 1 | address 4 | length and more 2 | irq 2 | data | counter 2 |
 //! ```
 //!
-//! What comes back has every length checked before it is used: a wire may carry anything.
+//! Every length in a received frame is checked before it is used: a wire may carry anything.
 
 pub(crate) mod register;
 
@@ -30,15 +30,15 @@ const LENGTH_MASK: u16 = 0x07FF;
 const MORE: u16 = 0x8000;
 const TYPE_DATAGRAMS: u16 = 0x1000;
 
-/// What a datagram does, by its number on the wire.
+/// The command of a datagram, by its number on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Command {
-    /// Nothing.
+    /// Asks for nothing at all.
     Nop = 0,
-    /// Read by position.
+    /// Reads by position in the line.
     Aprd = 1,
-    /// Write by position.
+    /// Writes by position in the line.
     Apwr = 2,
     /// Read by station address.
     Fprd = 4,
@@ -46,11 +46,11 @@ pub(crate) enum Command {
     Fpwr = 5,
     /// Read from all, combined by OR.
     Brd = 7,
-    /// Write to all.
+    /// Writes to all SubDevices.
     Bwr = 8,
-    /// Read logical memory.
+    /// Reads at a logical address.
     Lrd = 10,
-    /// Write logical memory.
+    /// Writes at a logical address.
     Lwr = 11,
     /// Read and write logical memory.
     Lrw = 12,
@@ -64,7 +64,7 @@ pub(crate) struct Request {
     pub(crate) command: Command,
     /// Logical address; or device address and, in the upper half, the register.
     pub(crate) address: u32,
-    /// Bytes of data.
+    /// Size of its data in bytes.
     pub(crate) bytes: u16,
 }
 
@@ -108,7 +108,7 @@ impl Request {
         Self::register(Command::Frmw, reference, register::SYSTEM_TIME, 8)
     }
 
-    /// Accesses logical memory.
+    /// Makes an access to logical memory.
     pub(crate) fn logical(command: Command, address: u32, bytes: u16) -> Self {
         Self { command, address, bytes }
     }
@@ -119,11 +119,11 @@ impl Request {
 pub(crate) struct FrameBuffer {
     bytes: [u8; FRAME_BYTES_MAX],
     used: usize,
-    /// Where the last datagram begins.
+    /// Offset of the last datagram; `None` before the first.
     last: Option<usize>,
 }
 
-/// Where a frame's cyclic part ends; what was added later can be cut off there.
+/// The end of a frame's cyclic part; what was added later can be cut off there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     used: usize,

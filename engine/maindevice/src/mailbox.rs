@@ -14,7 +14,7 @@ pub(crate) use transfer::{Progress, Transfer};
 
 /// The longest value of an object, in bytes.
 pub const SDO_BYTES_MAX: usize = 1024;
-/// How long a SubDevice may take for one step of a transfer.
+/// Time that a SubDevice may take for one step of a transfer.
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
 /// The smallest mailbox with which SDOs work (ETG.1000.6, 5.6.2): headers and four bytes.
 const MAILBOX_BYTES_MIN: u16 = 16;
@@ -28,7 +28,7 @@ const SERVICE_RESPONSE: u16 = 3;
 /// Which object of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its index.
+    /// Index of the object, such as 0x6060.
     pub index: u16,
     /// Its subindex; with complete access, the first.
     pub subindex: u8,
@@ -100,12 +100,12 @@ impl Half {
     }
 }
 
-/// A SubDevice's mailbox.
+/// The mailbox of a SubDevice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mailbox {
-    /// What the MainDevice writes.
+    /// The half that the MainDevice writes.
     pub(crate) out: Half,
-    /// What the MainDevice reads.
+    /// The half that the MainDevice reads.
     pub(crate) back: Half,
     /// The counter of the message sent last, 1 to 7.
     pub(crate) counter: u8,
@@ -158,7 +158,7 @@ pub(crate) fn emergency_in(message: &[u8]) -> Option<Emergency> {
     })
 }
 
-/// Whether a message is an answer to an SDO request or the mailbox's own error.
+/// Returns `true` if a message is an answer to an SDO request or the mailbox's own error.
 pub(crate) fn is_answer(message: &[u8]) -> bool {
     match Message::parse(message) {
         Some(Message::Coe { service, .. }) => service != SERVICE_EMERGENCY,

@@ -5,17 +5,17 @@ use core::fmt;
 /// A state, by its number in the AL registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlState {
-    /// Registers only.
+    /// Only registers can be used.
     Init,
-    /// Mailbox.
+    /// The mailbox can be used, too.
     PreOp,
-    /// Firmware update.
+    /// The device takes a firmware update.
     Boot,
     /// Mailbox and inputs; outputs are safe.
     SafeOp,
     /// Mailbox, inputs and outputs.
     Op,
-    /// What the standard does not know; the low four bits of the register.
+    /// A number that the standard does not have; the low four bits of the register.
     Other(u8),
 }
 
@@ -58,10 +58,10 @@ impl fmt::Display for AlState {
     }
 }
 
-/// What the AL status register and its code say.
+/// The AL status register and its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlStatus {
-    /// The state.
+    /// The state in the register.
     pub state: AlState,
     /// The device left its state by itself, or refused a change; not yet acknowledged.
     pub error: bool,
@@ -80,7 +80,7 @@ impl AlStatus {
         })
     }
 
-    /// Whether the device exchanges all its process data.
+    /// Returns `true` if the device exchanges all its process data.
     pub(crate) fn is_op(self) -> bool {
         self.state == AlState::Op && !self.error
     }

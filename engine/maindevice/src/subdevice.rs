@@ -37,7 +37,7 @@ pub(crate) struct SyncSettings {
     pub(crate) second_ns: u32,
 }
 
-/// One SubDevice.
+/// A SubDevice that was brought up.
 #[derive(Clone, Debug)]
 pub struct SubDevice {
     pub(crate) position: u16,
@@ -73,32 +73,32 @@ impl SubDevice {
         &self.name
     }
 
-    /// How it is recognised.
+    /// Returns the identity in its SII.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Where its inputs lie in the process image.
+    /// Returns the range of its inputs in the process image.
     pub fn inputs(&self) -> Range<usize> {
         self.inputs.clone()
     }
 
-    /// Where its outputs lie in the process image.
+    /// Returns the range of its outputs in the process image.
     pub fn outputs(&self) -> Range<usize> {
         self.outputs.clone()
     }
 
-    /// Whether it has a clock that is synchronised.
+    /// Returns `true` if it has a clock that is synchronised.
     pub fn has_clock(&self) -> bool {
         self.clock.is_some()
     }
 
-    /// Whether it understands LRW.
+    /// Returns `true` if it understands LRW.
     pub(crate) fn knows_lrw(&self) -> bool {
         self.features & register::FEATURE_NO_LRW == 0
     }
 
-    /// What it adds to the working counter of an LRW of all its process data.
+    /// Returns the number that it adds to the working counter of an LRW of all its process data.
     pub fn working_counter(&self) -> u16 {
         u16::from(!self.inputs.is_empty()) + 2 * u16::from(!self.outputs.is_empty())
     }

@@ -32,14 +32,14 @@ use recovery::{Ended, Recovery};
 use watch::Watch;
 pub(crate) use watch::emergency;
 
-/// How soon a SubDevice that does not answer is looked for again.
+/// Time until a SubDevice that does not answer is looked for again.
 const ABSENT_PAUSE: Nanos = Nanos::from_millis(100);
-/// How soon a recovery that failed is tried again; longer with each failure.
+/// Time until a recovery that failed is tried again; longer with each failure.
 const FAILED_PAUSE: Nanos = Nanos::from_millis(500);
-/// How often the pause grows.
+/// Number of failures after which the pause grows no more.
 const FAILURES_COUNTED: u8 = 16;
 
-/// What is known of a SubDevice.
+/// The presence of a SubDevice, as far as known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
     /// It was not asked yet.
@@ -76,7 +76,7 @@ impl Health {
     }
 }
 
-/// Which lane asked.
+/// The lane that asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lane {
     Watch,
@@ -92,7 +92,7 @@ pub(crate) struct Supervisor {
     transfer: Transfer,
     asked: Option<Lane>,
     last_lane: Lane,
-    /// Where the search for a SubDevice in need begins.
+    /// Position from which a SubDevice in need is searched.
     next_patient: usize,
     alarms: Alarms,
     lost_cycles: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Supervisor {
     reference: Option<usize>,
 }
 
-/// What a step of the supervision sees of the last cycle.
+/// The view of a step of the supervision on the last cycle.
 #[derive(Clone, Copy, Debug)]
 struct Sight {
     now: Nanos,
@@ -176,13 +176,14 @@ impl Supervisor {
         }
     }
 
-    /// Whether the reference clock may be followed: its SubDevice was not gone, or is back.
+    /// Returns `true` if the reference clock may be followed: its SubDevice was not gone, or is
+    /// back.
     fn reference_is_right(&self) -> bool {
         let Some(reference) = self.reference else { return false };
         !self.recovers(reference) && !self.health[reference].needs_recovery()
     }
 
-    /// Whether this SubDevice is being brought back.
+    /// Returns `true` if this SubDevice is being brought back.
     fn recovers(&self, subdevice: usize) -> bool {
         self.recovery.as_ref().is_some_and(|one| one.subdevice() == subdevice)
     }

@@ -1,4 +1,4 @@
-//! Who is connected to whom, from the links that the SubDevices report.
+//! The topology, from the links that the SubDevices report.
 //!
 //! A frame enters a SubDevice at port 0 and leaves it at the open ports in the order 3, 1, 2. So
 //! the SubDevices come in the order of a walk through a tree, and the number of open ports of each
@@ -14,7 +14,7 @@ const PORT_ORDER: [u8; 3] = [3, 1, 2];
 /// In the DL status: the first of four bits, one a port with a link.
 const LINK_BIT: u16 = 4;
 
-/// Where one SubDevice is connected.
+/// The links of one SubDevice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// Position of the SubDevice before it; `None` for the MainDevice.
@@ -50,7 +50,7 @@ impl Topology {
         Self { connections, names }
     }
 
-    /// Where each SubDevice is connected, in the order of their positions.
+    /// Returns the links of each SubDevice, in the order of their positions.
     pub fn connections(&self) -> &[Connection] {
         &self.connections
     }

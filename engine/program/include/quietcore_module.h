@@ -1,12 +1,13 @@
 /**
  * @file quietcore_module.h
- * @brief The face of a built program: all that its loader sees of it. Version 2.
+ * @brief The face of a built program: all that its loader sees of it.
  *
  * A module is a shared object that exports one symbol, `quietcore_module`. The functions behind it are
  * generated for each model; they look alike whatever the generator of the model named and packed.
  *
- * All functions are called from one thread at a time. None of them blocks, allocates or keeps time;
- * a program that is a kernel with tasks of its own may reserve their stacks in initialize.
+ * Steps of different rates may be called from different threads at the same time; every other
+ * function from one thread at a time. None of them blocks, allocates or keeps time; a program that is
+ * a kernel with tasks of its own may reserve their stacks in initialize.
  */
 #ifndef QUIETCORE_MODULE_H
 #define QUIETCORE_MODULE_H
@@ -49,7 +50,7 @@ struct quietcore_module {
     /** How many they are. */
     uint32_t task_count;
     /** The task whose stack ends at `address`, which a fault accessed; UINT32_MAX where none's does.
-     *  Called after a fault has ended step(0). Null where it is not needed. */
+     *  Called after a fault has ended initialize or step(0). Null where it is not needed. */
     uint32_t (*overflowed)(const void *address);
     /** The task that a step has left in the middle of a job; UINT32_MAX where there is none. Called
      *  between two steps, or after a fault has ended one. Null where each step ends what it began. */

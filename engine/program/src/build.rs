@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::debug::DebugError;
 use crate::interface::{Interface, InterfaceError};
-use crate::place::{Memory, Place};
+use crate::place::{Memory, VariableLocation};
 use crate::symbols::{DataImage, Symbols, SymbolsFileError};
 use crate::value::Value;
 use image::LinkedFile;
@@ -51,7 +51,7 @@ pub use sources::FolderError;
 pub use store::BUILD_SCHEMA;
 pub use telling::{Foreign, Lack, Origin};
 
-/// What a program is built for.
+/// The machine that a program is built for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -72,12 +72,12 @@ pub enum Kind {
     Osek,
 }
 
-/// What may be chosen about a build. The default suits what generators write.
+/// Choices of a build. The default suits what generators write.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What it is built for.
+    /// The machine that it is built for.
     pub target: Target,
-    /// What the folder is to be taken for; `None` where an OIL file in it decides.
+    /// The kind of program in the folder; `None` if an OIL file in it decides.
     pub kind: Option<Kind>,
     /// Name of the model; `None` when the folder holds only one.
     pub model: Option<String>,
@@ -122,12 +122,12 @@ impl Default for Options {
     }
 }
 
-/// A program, built.
+/// A built program with its variables.
 #[derive(Debug, Clone)]
 pub struct Build {
     /// Name of the model.
     pub model: String,
-    /// What it was built for.
+    /// The machine that it was built for.
     pub target: Target,
     /// The module: a shared object that exports `quietcore_module`. For a guest the image for slot
     /// A, a static file whose entry is the address of `quietcore_module`.
@@ -136,9 +136,9 @@ pub struct Build {
     pub second: Option<PathBuf>,
     /// The file that [`Build::symbols`] can be loaded from.
     pub symbols_file: PathBuf,
-    /// Its variables.
+    /// Its variables by name, type and location.
     pub symbols: Symbols,
-    /// Its writable data.
+    /// Link-time address and size of its writable data.
     pub data: DataImage,
     /// The functions that it is run by.
     pub interface: Interface,
@@ -146,14 +146,22 @@ pub struct Build {
     pub hash: String,
     /// The compiler's version and what it compiles for.
     pub compiler: String,
-    /// What the compiler warned of.
+    /// Warnings of the compiler.
     pub warnings: Vec<Diagnostic>,
-    /// What the builder found worth saying.
+    /// Remarks of the builder, as sentences.
     pub remarks: Vec<String>,
     /// Source files that are no part of it, each with the reason.
     pub left_out: Vec<LeftOut>,
-    /// Whether it was found as built before.
+    /// `true` if it was found as built before.
     pub cached: bool,
+}
+
+impl Build {
+    /// Reads the module and returns its SHA-256 in hexadecimal digits; `None` where it can't be
+    /// read.
+    pub fn module_sha256(&self) -> Option<String> {
+        fs::read(&self.module).ok().map(|module| store::sum(&module))
+    }
 }
 
 /// A source file that is no part of the module.
@@ -161,24 +169,24 @@ pub struct Build {
 pub struct LeftOut {
     /// The file, relative to the folder.
     pub file: String,
-    /// Why.
+    /// The reason, as the rest of a sentence.
     pub why: String,
 }
 
-/// How grave a remark of the compiler is.
+/// The gravity of a remark of the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// There is no module.
     Error,
-    /// There is one.
+    /// A warning; the build goes on.
     Warning,
 }
 
 /// One remark of the compiler.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// How grave.
+    /// The gravity of the remark.
     pub severity: Severity,
     /// The file, as the compiler named it: relative to the folder. Empty where it named none.
     pub file: String,
@@ -202,17 +210,17 @@ pub enum BuildError {
     /// The compiler refused the program.
     #[error("the program does not compile{}:\n{}{}", remedy(text), lines(lacks), text.trim_end())]
     Refused {
-        /// What it needs and the folder does not hold.
+        /// Headers and functions that it needs and the folder does not hold.
         lacks: Vec<Lack>,
         /// All that it said, word for word.
         text: String,
-        /// Its errors.
+        /// The errors, in the compiler's order.
         errors: Vec<Diagnostic>,
     },
     /// The OIL file describes no application that the kernel can run.
     #[error("the OIL file is refused:\n{}{}", text.trim_end(), kind_hint(*is_generated))]
     Oil {
-        /// Whether the folder holds a generated program as well.
+        /// `true` if the folder holds a generated program as well.
         is_generated: bool,
         /// All that is wrong with it, a problem a line.
         text: String,
@@ -241,15 +249,15 @@ pub enum BuildError {
         kind_hint(*is_generated)
     )]
     SeveralOil {
-        /// Their names.
+        /// The names of the OIL files.
         names: Vec<String>,
-        /// Whether the folder holds a generated program as well.
+        /// `true` if the folder holds a generated program as well.
         is_generated: bool,
     },
     /// The OSEK program has no application mode of the name that was asked for.
     #[error("`{oil}` has no application mode `{wanted}`; it has {}", names.join(", "))]
     NoMode {
-        /// The OIL file.
+        /// Name of the OIL file.
         oil: String,
         /// The mode asked for.
         wanted: String,
@@ -265,7 +273,7 @@ pub enum BuildError {
     /// There is no image for a guest.
     #[error(transparent)]
     Guest(#[from] GuestError),
-    /// What the compiler wrote about the variables can't be read.
+    /// The compiler's record of the variables can't be read.
     #[error("the variables of the program cannot be read: {0}")]
     Variables(String),
     /// A file could not be read or written.
@@ -273,7 +281,7 @@ pub enum BuildError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -306,7 +314,7 @@ fn kind_hint(is_generated: bool) -> &'static str {
     }
 }
 
-/// What helps where a refusal has one known reason; empty, or a remark.
+/// Returns the remedy for a refusal with one known reason; empty, or a remark.
 fn remedy(text: &str) -> &'static str {
     if text.contains("Code was generated for compiler with different sized") {
         "; it was generated for a processor of other word sizes: choose x86-64 as its hardware, or \
@@ -354,7 +362,7 @@ impl Build {
     ///
     /// # Errors
     /// When the module can't be read.
-    pub fn constant(&self, place: &Place) -> Result<Option<Value>, BuildError> {
+    pub fn constant(&self, place: &VariableLocation) -> Result<Option<Value>, BuildError> {
         if place.memory != Memory::Constant {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! What of a running program's data goes over into its next build.
+//! Carries data of a running program over into its next build.
 //!
 //! Variables are matched by name and type. What differs in either is not carried, and said so: a
 //! number that is put where another was expected is worse than one that starts afresh.
@@ -32,7 +32,7 @@ pub struct Copy {
     pub from: u32,
     /// Offset in the new data image.
     pub to: u32,
-    /// Number of bytes.
+    /// Number of bytes that are copied.
     pub bytes: u32,
 }
 
@@ -41,18 +41,18 @@ pub struct Copy {
 pub struct NotCarried {
     /// Its path in the old build.
     pub path: String,
-    /// Why, in words.
+    /// The reason, as the rest of a sentence.
     pub why: String,
 }
 
-/// What to copy, and what is not.
+/// The bytes to copy, and the variables that are not carried.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarryPlan {
     /// Sorted by `to`; no two overlap there.
     pub copies: Vec<Copy>,
     /// Number of scalars that are carried.
     pub carried: u64,
-    /// What is not carried, [`NOT_CARRIED_LISTED_MAX`] at most.
+    /// Variables that are not carried, [`NOT_CARRIED_LISTED_MAX`] at most.
     pub not_carried: Vec<NotCarried>,
     /// Number of those beyond the list.
     pub not_carried_beyond: u64,
@@ -69,7 +69,7 @@ pub struct OldData<'a> {
     /// Its data as they were before the first step: [`crate::Build::initial_data`], or better a
     /// copy made after its initialize function, which may compute parameters.
     pub initial: &'a [u8],
-    /// Its data now.
+    /// The data as the program has them now.
     pub current: &'a [u8],
 }
 

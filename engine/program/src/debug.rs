@@ -1,4 +1,4 @@
-//! What the compiler wrote about types, variables and functions (DWARF), as plain data.
+//! The compiler's record of types, variables and functions (DWARF), as plain data.
 //!
 //! The reader takes each entry once, in one pass, and follows nothing; relations between entries
 //! are kept as their offsets and looked up later. So no shape of the input can make it recurse, and
@@ -46,7 +46,7 @@ pub(crate) struct RawType {
     pub(crate) scope: String,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum RawKind {
     /// A number; its encoding as in DWARF 5, 7.8.
@@ -57,15 +57,15 @@ pub(crate) enum RawKind {
     Constant,
     /// `volatile`, `_Atomic`, `restrict`: without meaning here.
     Qualifier,
-    /// An address.
+    /// An address of anything.
     Pointer,
     /// A structure or union; `None` members mean that only its name is known.
     Structure { union: bool, members: Option<Vec<RawMember>> },
-    /// Names for numbers.
+    /// Numbers with their names.
     Enumeration(Vec<(String, i64)>),
     /// Lengths of its dimensions, the outermost first; 0 where it is not known.
     Array(Vec<u64>),
-    /// Anything else.
+    /// Anything that has no value to be shown.
     #[default]
     Other,
 }
@@ -87,12 +87,12 @@ pub(crate) struct RawVariable {
     pub(crate) name: String,
     /// The function around it; `None` at file level.
     pub(crate) function: Option<String>,
-    /// The source file.
+    /// Path of the source file.
     pub(crate) unit: String,
-    /// Whether other source files see it.
+    /// `true` if other source files see it.
     pub(crate) external: bool,
     pub(crate) target: EntryOffset,
-    /// Link-time address.
+    /// Address at link time.
     pub(crate) address: u64,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct RawFunction {
     /// The type of the address of the object that it is called on; `None` where there is none.
     pub(crate) object: Option<EntryOffset>,
     pub(crate) external: bool,
-    /// What it returns; `None` is `void`.
+    /// Type of its result; `None` is `void`.
     pub(crate) returns: Option<EntryOffset>,
     /// Names and types of its parameters.
     pub(crate) parameters: Vec<(String, EntryOffset)>,
@@ -123,9 +123,9 @@ pub(crate) struct Stripped<'a> {
     pub(crate) alias: &'a str,
     /// The classes and namespaces around the name, as in [`RawType::scope`].
     scope: &'a str,
-    /// Whether a `const` was on the way.
+    /// `true` if a `const` was on the way.
     pub(crate) constant: bool,
-    /// Whether one of the names was `boolean_T`: an `unsigned char` that holds truth.
+    /// `true` if one of the names was `boolean_T`: an `unsigned char` that holds truth.
     pub(crate) boolean: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) use glue::{INSTANCE_PREFIX, OBJECT_NAME, SERVICES_NAME, glue};
 pub(crate) use period::SourceText;
 pub use period::{PeriodPlace, PeriodStatement};
 
-/// How the generator packed the model's data.
+/// The way in which the generator packed the model's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Packaging {
@@ -50,10 +50,10 @@ pub enum Packaging {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
-    /// C.
+    /// The language C, without `++`.
     #[default]
     C,
-    /// C++.
+    /// C++, of which one class may be the program.
     Cpp,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Language {
     }
 }
 
-/// What is run at one rate.
+/// The calls that run at one rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// The functions, in the order of calls.
@@ -89,19 +89,19 @@ pub struct Interface {
     /// The class whose methods they are, with its namespaces; `None` where they are functions.
     #[serde(default)]
     pub class: Option<String>,
-    /// How its data are packed.
+    /// The way in which its data are packed.
     pub packaging: Packaging,
-    /// What is run at each rate; the first is the fastest. Never empty.
+    /// The calls at each rate; the first is the fastest. Never empty.
     pub rates: Vec<Rate>,
     /// The function that comes first.
     pub initialize: String,
     /// The function that comes last, where there is one.
     pub terminate: Option<String>,
-    /// Whether the model keeps an error status.
+    /// `true` if the model keeps an error status.
     pub error_status: bool,
-    /// Whether it sends or receives signals through `Com.h`.
+    /// `true` if it sends or receives signals through `Com.h`.
     pub com: bool,
-    /// What is known of its kernel, where it is an OSEK program.
+    /// Facts about its kernel, if it is an OSEK program.
     #[serde(default)]
     pub kernel: Option<KernelInterface>,
 }
@@ -117,10 +117,10 @@ pub struct KernelInterface {
     pub tasks: Vec<String>,
 }
 
-/// A hardware counter.
+/// A hardware counter of an OSEK program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelCounter {
-    /// Its name.
+    /// Its name in the OIL file.
     pub name: String,
     /// The time of one tick, in ns.
     pub tick_ns: u64,
@@ -135,17 +135,17 @@ pub enum InterfaceError {
          `NAME_output`, and no class with `initialize` and `step`{hint}"
     )]
     NoModel {
-        /// What else was found; empty, or a remark.
+        /// Other contents of the folder; empty, or a remark.
         hint: String,
     },
-    /// There are several.
+    /// The folder holds several models, and none is chosen.
     #[error(
         "the folder holds several models: {}; name the one to run, in the site file as \
          `model_name`",
         names.join(", ")
     )]
     Several {
-        /// Their names.
+        /// The names of the models.
         names: Vec<String>,
     },
     /// The one asked for is not there.
@@ -159,9 +159,9 @@ pub enum InterfaceError {
     /// It is not known which form of a function of C++ is to be run.
     #[error("`{function}` is overloaded, and {}", overloaded(*without_arguments, forms))]
     Overloaded {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// How many of its forms take nothing; never 1.
+        /// Number of its forms that take nothing; never 1.
         without_arguments: usize,
         /// Its forms, with the types of their parameters.
         forms: Vec<String>,
@@ -172,25 +172,25 @@ pub enum InterfaceError {
          number of rates"
     )]
     RatesUnknown {
-        /// The step function.
+        /// Name of the step function.
         function: String,
     },
     /// The number of rates is known to be another.
     #[error("the model has {found} rate{} and not {wanted}", plural(u64::from(*found)))]
     RatesDiffer {
-        /// What was asked for.
+        /// Number of rates in the site file.
         wanted: u32,
-        /// What there is.
+        /// Number of rates in the code.
         found: u32,
     },
     /// A parameter is of a kind that can't be provided.
     #[error("`{function}` takes `{parameter}`, {problem}")]
     Parameter {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// Its parameter.
+        /// Name of its parameter.
         parameter: String,
-        /// What is wrong with it.
+        /// The problem, as the rest of a sentence.
         problem: String,
     },
     /// A type is not as wide as its name says.
@@ -199,7 +199,7 @@ pub enum InterfaceError {
          processor: choose x86-64 as its hardware, or portable word sizes"
     )]
     Width {
-        /// The type.
+        /// Name of the type.
         name: String,
         /// The width that its name promises, in bytes.
         promised: u64,
@@ -213,7 +213,7 @@ pub enum InterfaceError {
          without them"
     )]
     Constructor {
-        /// The class.
+        /// Name of the class.
         class: String,
     },
     /// The header that declares the functions is missing.
@@ -221,7 +221,7 @@ pub enum InterfaceError {
     HeaderMissing {
         /// Name of the header.
         header: String,
-        /// The function.
+        /// Name of the function.
         function: String,
     },
 }

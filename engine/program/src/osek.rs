@@ -1,4 +1,4 @@
-//! What makes an OSEK program of C and an OIL file: the kernel as a static library, its headers,
+//! Makes an OSEK program of C and an OIL file, with the kernel as a static library, its headers,
 //! and the tables.
 //!
 //! ```text
@@ -21,9 +21,9 @@ pub const LIBRARY_FOR_GUEST: &[u8] =
     include_bytes!(concat!(env!("OUT_DIR"), "/libquietcore_osek_guest.a"));
 /// The name of that file.
 pub const LIBRARY_FILE: &str = "libquietcore_osek.a";
-/// The generated header.
+/// File name of the generated header.
 pub const HEADER_FILE: &str = "os_cfg.h";
-/// The generated tables.
+/// File name of the generated tables.
 pub const TABLES_FILE: &str = "os_cfg.c";
 
 /// The headers of the kernel, by name.
@@ -41,9 +41,9 @@ pub enum OilError {
     /// It could not be read.
     #[error("`{path}` could not be read")]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -92,7 +92,7 @@ fn read_text(path: &Path) -> io::Result<String> {
     Ok(quietcore_oil::decode(bytes))
 }
 
-/// What is generated from an application: the files by name, with what they hold.
+/// Generates from an application the files by name, with their contents.
 pub fn generated(configuration: &Configuration) -> [(&'static str, String); 2] {
     [
         (HEADER_FILE, quietcore_oil::header(configuration)),

@@ -1,18 +1,19 @@
-//! Where a variable of a program lies and what kind of number it is.
+//! The location of a program's variable, and the kind of number it is.
 //!
-//! A [`Place`] is all that whoever reads or writes a variable needs: an offset in the program's
-//! data image, a [`Scalar`], and the bits of a bit field. The real-time side never sees names or
-//! debug information; it gets offsets and masks, and checks them against the image once more.
+//! A [`VariableLocation`] suffices to read or write a variable: an offset in the program's data
+//! image, a [`Scalar`], and the bits of a bit field. The real-time side never sees names or debug
+//! information; it gets offsets and masks, and checks them against the image once more.
 
 use std::fmt;
 use std::sync::Arc;
 
+use quietcore_units::DataType;
 use serde::{Deserialize, Serialize};
 
 /// The longest scalar, in bytes; it fits one entry of the command ring.
 pub const SCALAR_BYTES_MAX: usize = 8;
 
-/// What a variable is to the model.
+/// The use of a variable in the model.
 ///
 /// It follows from the name and the type of the structure that holds the variable; see
 /// [`Access::of_root`].
@@ -103,7 +104,7 @@ pub struct Enumeration {
     pub name: String,
     /// Bytes of a value: 1, 2, 4 or 8.
     pub bytes: u8,
-    /// Whether values below zero exist.
+    /// `true` if values below zero exist.
     pub signed: bool,
     /// Names with their values, in the order of the declaration.
     pub values: Vec<(String, i64)>,
@@ -116,56 +117,35 @@ impl Enumeration {
     }
 }
 
-/// A kind of number.
+/// The kind of one variable's value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scalar {
-    /// One byte, 0 or 1: `boolean_T`, `_Bool`.
-    Bool,
-    /// Signed, 1 byte.
-    I8,
-    /// Unsigned, 1 byte.
-    U8,
-    /// Signed, 2 bytes.
-    I16,
-    /// Unsigned, 2 bytes.
-    U16,
-    /// Signed, 4 bytes.
-    I32,
-    /// Unsigned, 4 bytes.
-    U32,
-    /// Signed, 8 bytes.
-    I64,
-    /// Unsigned, 8 bytes.
-    U64,
-    /// `real32_T`, 4 bytes.
-    F32,
-    /// `real_T`, 8 bytes.
-    F64,
     /// One of a list of names.
     Enum(Arc<Enumeration>),
     /// An address inside the process that runs the program; shown, never written, never carried.
     Address,
+    /// A number, as channels and SubDevices have them.
+    #[serde(untagged)]
+    Number(DataType),
 }
 
 impl Scalar {
     /// Bytes of a value, at most [`SCALAR_BYTES_MAX`].
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Bool | Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::I32 | Self::U32 | Self::F32 => 4,
-            Self::I64 | Self::U64 | Self::F64 | Self::Address => 8,
+            Self::Number(data_type) => data_type.bytes(),
             Self::Enum(enumeration) => usize::from(enumeration.bytes),
+            Self::Address => 8,
         }
     }
 
-    /// Whether values below zero exist.
+    /// Returns `true` if values below zero exist.
     pub fn is_signed(&self) -> bool {
         match self {
-            Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::F32 | Self::F64 => true,
+            Self::Number(data_type) => data_type.is_signed(),
             Self::Enum(enumeration) => enumeration.signed,
-            _ => false,
+            Self::Address => false,
         }
     }
 }
@@ -173,17 +153,7 @@ impl Scalar {
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::Bool => "bool",
-            Self::I8 => "i8",
-            Self::U8 => "u8",
-            Self::I16 => "i16",
-            Self::U16 => "u16",
-            Self::I32 => "i32",
-            Self::U32 => "u32",
-            Self::I64 => "i64",
-            Self::U64 => "u64",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
+            Self::Number(data_type) => data_type.name(),
             Self::Enum(enumeration) if enumeration.name.is_empty() => "enum",
             Self::Enum(enumeration) => &enumeration.name,
             Self::Address => "address",
@@ -191,7 +161,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The bits of a bit field inside the word that a [`Place`] names.
+/// The bits of a bit field inside the word that a [`VariableLocation`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BitField {
     /// Bytes of the word: 1, 2, 4 or 8; the word is aligned to them in the image.
@@ -213,24 +183,24 @@ pub enum Memory {
     Constant,
 }
 
-/// Where one scalar lies.
+/// The location of one scalar in the program's data or constants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
-    /// What `offset` counts in.
+pub struct VariableLocation {
+    /// The memory that `offset` counts in.
     pub memory: Memory,
     /// Offset in bytes of the scalar, or of the word that holds the bit field.
     pub offset: u32,
     /// Kind of number. For a bit field the declared one, which may be longer than the word.
     pub scalar: Scalar,
-    /// What it is to the model.
+    /// The use in the model.
     pub access: Access,
     /// The bits, where it is a bit field.
     pub bit: Option<BitField>,
-    /// Whether it may be set or forced; constants and addresses may not.
+    /// `true` if it may be set or forced; constants and addresses may not.
     pub writable: bool,
 }
 
-impl Place {
+impl VariableLocation {
     /// Number of bytes to read at `offset`: 1 to 8.
     pub fn bytes(&self) -> usize {
         self.bit.map_or_else(|| self.scalar.bytes(), |bit| usize::from(bit.word_bytes))
@@ -279,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_mask_covers_the_bits_of_the_variable() {
-        let place = |scalar, bit| Place {
+        let place = |scalar, bit| VariableLocation {
             memory: Memory::Data,
             offset: 0,
             scalar,
@@ -287,10 +257,10 @@ mod tests {
             bit,
             writable: true,
         };
-        assert_eq!(place(Scalar::U8, None).mask(), 0xff);
-        assert_eq!(place(Scalar::F64, None).mask(), u64::MAX);
+        assert_eq!(place(Scalar::Number(DataType::U8), None).mask(), 0xff);
+        assert_eq!(place(Scalar::Number(DataType::F64), None).mask(), u64::MAX);
         let bit = BitField { word_bytes: 1, shift: 3, width: 2 };
-        assert_eq!(place(Scalar::U32, Some(bit)).mask(), 0b11000);
-        assert_eq!(place(Scalar::U32, Some(bit)).bytes(), 1);
+        assert_eq!(place(Scalar::Number(DataType::U32), Some(bit)).mask(), 0b11000);
+        assert_eq!(place(Scalar::Number(DataType::U32), Some(bit)).bytes(), 1);
     }
 }

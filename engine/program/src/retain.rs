@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::place::{Memory, Place, Scalar};
+use crate::place::{Memory, Scalar, VariableLocation};
 use crate::symbols::{Pattern, SymbolError, Symbols};
 
 /// Most scalars that one pattern may choose.
@@ -30,7 +30,7 @@ pub struct RetainEntry {
 pub struct Unfit {
     /// The number of the pattern, counted from 0.
     pub chosen: usize,
-    /// Its path.
+    /// Path of the variable.
     pub path: String,
     /// Why not, such as `a bit field`.
     pub why: &'static str,
@@ -41,7 +41,7 @@ pub struct Unfit {
 pub struct RetainLayout {
     /// The variables, sorted by path; also the order of their values.
     pub entries: Vec<RetainEntry>,
-    /// What could not be taken, in the order of the patterns and there by path.
+    /// Variables that could not be taken, in the order of the patterns and there by path.
     pub left_out: Vec<Unfit>,
 }
 
@@ -51,9 +51,9 @@ pub enum RetainError {
     /// A pattern chooses nothing.
     #[error("`{pattern}` chooses no variable of the program")]
     NoneChosen {
-        /// The pattern.
+        /// The pattern as written in the site file.
         pattern: String,
-        /// What is wrong with it as a path, if it is one.
+        /// The error of it as a path, if it is one.
         source: Option<SymbolError>,
     },
     /// Nothing that a pattern chooses can be retained.
@@ -63,7 +63,7 @@ pub enum RetainError {
         subject(pattern, path)
     )]
     Unfit {
-        /// The pattern.
+        /// The pattern as written in the site file.
         pattern: String,
         /// The first variable that it chooses.
         path: String,
@@ -73,7 +73,7 @@ pub enum RetainError {
     /// The variables need more room than there is.
     #[error("the retained variables need more than {limit} bytes; choose fewer")]
     TooLarge {
-        /// Room in bytes.
+        /// Room that there is, in bytes.
         limit: u32,
     },
 }
@@ -93,7 +93,7 @@ impl RetainLayout {
         chosen: &[Pattern],
         limit: u32,
     ) -> Result<Self, Vec<(usize, RetainError)>> {
-        let mut found = Found { limit, ..Found::default() };
+        let mut found = RetainedSelection { limit, ..RetainedSelection::default() };
         let mut errors = Vec::new();
         for (number, pattern) in chosen.iter().enumerate() {
             match found.choose(symbols, number, pattern) {
@@ -116,17 +116,17 @@ impl RetainLayout {
     }
 }
 
-/// What the patterns have chosen so far.
+/// Variables that the patterns have chosen so far.
 #[derive(Default)]
-struct Found {
+struct RetainedSelection {
     limit: u32,
     /// Sorted by offset, elements of an array follow one another and can be joined.
-    places: BTreeMap<u32, (String, Place)>,
+    places: BTreeMap<u32, (String, VariableLocation)>,
     bytes: u64,
     left_out: Vec<Unfit>,
 }
 
-impl Found {
+impl RetainedSelection {
     fn choose(
         &mut self,
         symbols: &Symbols,
@@ -174,7 +174,7 @@ impl Found {
 }
 
 /// Why a scalar can't be retained.
-fn unfit_because(place: &Place) -> Option<&'static str> {
+fn unfit_because(place: &VariableLocation) -> Option<&'static str> {
     if place.memory == Memory::Constant {
         Some("a constant")
     } else if place.scalar == Scalar::Address {
@@ -187,7 +187,7 @@ fn unfit_because(place: &Place) -> Option<&'static str> {
 }
 
 /// Joins elements of one array that follow one another.
-fn joined(places: BTreeMap<u32, (String, Place)>) -> Vec<RetainEntry> {
+fn joined(places: BTreeMap<u32, (String, VariableLocation)>) -> Vec<RetainEntry> {
     let mut entries: Vec<(RetainEntry, String)> = Vec::new();
     for (offset, (path, place)) in places {
         let kind = kind(&place.scalar);

@@ -3,7 +3,7 @@
 //! ```text
 //! servo_DW.filter[2]
 //! └──┬───┘ └──┬──┘└┬┘
-//!   root    member index      root ─► type ─► member type ─► element type ─► Place
+//!   root    member index      root ─► type ─► member type ─► element type ─► VariableLocation
 //! ```
 //!
 //! A root is a variable with a static address. Its parts are never listed in the file: they follow
@@ -60,11 +60,11 @@ pub struct Root {
     /// Its type, an index into the list of types.
     #[serde(rename = "type")]
     pub shape: TypeIndex,
-    /// What its offset counts in; a constant lies in the module's file.
+    /// The memory that its offset counts in; a constant lies in the module's file.
     pub memory: Memory,
     /// Offset in bytes; see [`Memory`].
     pub offset: u32,
-    /// What it is to the model.
+    /// The use in the model.
     pub access: Access,
 }
 

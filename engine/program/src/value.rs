@@ -12,20 +12,21 @@
 
 use std::fmt;
 
+use quietcore_units::DataType;
 use serde::Serialize;
 
-use crate::place::{BitField, Enumeration, Place, SCALAR_BYTES_MAX, Scalar, low_bits};
+use crate::place::{BitField, Enumeration, SCALAR_BYTES_MAX, Scalar, VariableLocation, low_bits};
 use quietcore_wording::{ALIKE_MAX, alike, list};
 
 /// A value of one scalar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A truth value.
+    /// True or false, of a type for truth values.
     Bool(bool),
-    /// A signed integer.
+    /// An integer of a signed type.
     Signed(i64),
-    /// An unsigned integer.
+    /// An integer of an unsigned type.
     Unsigned(u64),
     /// A real number of 4 bytes.
     Single(f32),
@@ -33,7 +34,7 @@ pub enum Value {
     Double(f64),
     /// A value of an enumeration.
     Named {
-        /// Its number.
+        /// The number behind the name.
         value: i64,
         /// Its name; `None` when the enumeration has no such value.
         name: Option<String>,
@@ -48,23 +49,23 @@ pub enum ValueError {
     /// The text is no value of this kind.
     #[error("`{text}` is not a value of type {kind}; {remedy}")]
     NotOfKind {
-        /// What was written.
+        /// The text that was given.
         text: String,
         /// The kind of the variable.
         kind: String,
-        /// What may be written.
+        /// The texts that are accepted, in words.
         remedy: String,
     },
     /// The number is beyond the range of the type.
     #[error("`{text}` does not fit type {kind}; it holds {lowest} to {highest}")]
     OutOfRange {
-        /// What was written.
+        /// The text that was given.
         text: String,
         /// The kind of the variable.
         kind: String,
-        /// Smallest value.
+        /// The smallest value that fits.
         lowest: String,
-        /// Largest value.
+        /// The largest value that fits.
         highest: String,
     },
     /// The variable can't be written at all.
@@ -72,22 +73,9 @@ pub enum ValueError {
     ReadOnly {
         /// The kind of the variable.
         kind: String,
-        /// Why.
+        /// The reason, as the rest of a sentence.
         because: &'static str,
     },
-}
-
-/// A value as the command ring carries it: the bits under `mask` of the word at `offset`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Encoded {
-    /// Offset of the word in the data image, in bytes.
-    pub offset: u32,
-    /// Bytes of the word: 1, 2, 4 or 8.
-    pub bytes: u8,
-    /// Bits of the word that change.
-    pub mask: u64,
-    /// Their new values; no bit outside of `mask` is set.
-    pub value: u64,
 }
 
 impl Value {
@@ -102,32 +90,35 @@ impl Value {
             kind: scalar.to_string(),
             remedy,
         };
-        match scalar {
-            Scalar::Bool => match text.to_ascii_lowercase().as_str() {
+        let data_type = match scalar {
+            Scalar::Enum(enumeration) => return named(text, enumeration).map_err(not_of_kind),
+            Scalar::Address => return Err(read_only(scalar)),
+            Scalar::Number(data_type) => *data_type,
+        };
+        match data_type {
+            DataType::Bool => match text.to_ascii_lowercase().as_str() {
                 "true" | "on" | "1" => Ok(Self::Bool(true)),
                 "false" | "off" | "0" => Ok(Self::Bool(false)),
                 _ => Err(not_of_kind("say true or false".to_owned())),
             },
-            Scalar::F32 => match text.parse::<f32>() {
+            DataType::F32 => match text.parse::<f32>() {
                 Ok(value) if value.is_infinite() && !names_infinity(text) => {
                     Err(out_of_range(text, scalar, f32::MIN, f32::MAX))
                 }
                 Ok(value) => Ok(Self::Single(value)),
                 Err(_) => Err(not_of_kind("say a number such as 1.5 or 2e-3".to_owned())),
             },
-            Scalar::F64 => match text.parse::<f64>() {
+            DataType::F64 => match text.parse::<f64>() {
                 Ok(value) if value.is_infinite() && !names_infinity(text) => {
                     Err(out_of_range(text, scalar, f64::MIN, f64::MAX))
                 }
                 Ok(value) => Ok(Self::Double(value)),
                 Err(_) => Err(not_of_kind("say a number such as 1.5 or 2e-3".to_owned())),
             },
-            Scalar::Enum(enumeration) => named(text, enumeration).map_err(not_of_kind),
-            Scalar::Address => Err(read_only(scalar)),
             _ => {
                 let number = integer(text)
                     .ok_or_else(|| not_of_kind("say a whole number such as 12 or 0x1F".to_owned()));
-                whole(text, number?, scalar)
+                whole(text, number?, data_type)
             }
         }
     }
@@ -149,9 +140,11 @@ impl Value {
         };
         let signed = sign_extended(bits, width);
         Some(match scalar {
-            Scalar::Bool => Self::Bool(bits != 0),
-            Scalar::F32 => Self::Single(f32::from_bits(u32::try_from(bits).ok()?)),
-            Scalar::F64 => Self::Double(f64::from_bits(bits)),
+            Scalar::Number(DataType::Bool) => Self::Bool(bits != 0),
+            Scalar::Number(DataType::F32) => {
+                Self::Single(f32::from_bits(u32::try_from(bits).ok()?))
+            }
+            Scalar::Number(DataType::F64) => Self::Double(f64::from_bits(bits)),
             Scalar::Address => Self::Address(bits),
             Scalar::Enum(enumeration) => {
                 let value = if enumeration.signed { signed } else { bits.cast_signed() };
@@ -204,17 +197,19 @@ impl fmt::Display for Value {
     }
 }
 
-impl Place {
-    /// The value in the [`Place::bytes`] bytes at the place; `None` when there are fewer.
+impl VariableLocation {
+    /// Decodes the value from the [`VariableLocation::bytes`] bytes at its location; returns `None`
+    /// when there are fewer.
     pub fn decode(&self, bytes: &[u8]) -> Option<Value> {
         Value::from_bytes(bytes, &self.scalar, self.bit)
     }
 
-    /// What the command ring is told to give the variable this value.
+    /// Encodes the value as the command ring carries it: in the bits of [`VariableLocation::mask`],
+    /// with no other bit set.
     ///
     /// # Errors
     /// When the variable can't be written, or a bit field is too narrow for the value.
-    pub fn encode(&self, value: &Value) -> Result<Encoded, ValueError> {
+    pub fn encode(&self, value: &Value) -> Result<u64, ValueError> {
         if !self.writable {
             return Err(read_only(&self.scalar));
         }
@@ -234,15 +229,14 @@ impl Place {
             bits = kept;
             shift = u32::from(bit.shift);
         }
-        let bytes = u8::try_from(self.bytes()).expect("a word has at most 8 bytes");
-        Ok(Encoded { offset: self.offset, bytes, mask: self.mask(), value: bits << shift })
+        Ok(bits << shift)
     }
 
     /// Reads a value as a person writes it and makes it ready for the command ring.
     ///
     /// # Errors
     /// [`ValueError`].
-    pub fn encode_text(&self, text: &str) -> Result<Encoded, ValueError> {
+    pub fn encode_text(&self, text: &str) -> Result<u64, ValueError> {
         self.encode(&Value::parse(text, &self.scalar)?)
     }
 }
@@ -275,17 +269,12 @@ fn integer(text: &str) -> Option<i128> {
 }
 
 /// A whole number as a value of an integer type, if it fits.
-fn whole(text: &str, number: i128, scalar: &Scalar) -> Result<Value, ValueError> {
-    let bits = 8 * bytes_of(scalar);
-    let (lowest, highest) = if scalar.is_signed() {
-        (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1_i128 << bits) - 1)
-    };
-    if !(lowest..=highest).contains(&number) {
-        return Err(out_of_range(text, scalar, lowest, highest));
+fn whole(text: &str, number: i128, data_type: DataType) -> Result<Value, ValueError> {
+    let range = data_type.integers().expect("an integer type");
+    if !range.contains(&number) {
+        return Err(out_of_range(text, &Scalar::Number(data_type), range.start(), range.end()));
     }
-    Ok(if scalar.is_signed() {
+    Ok(if data_type.is_signed() {
         Value::Signed(i64::try_from(number).expect("within the range of the type"))
     } else {
         Value::Unsigned(u64::try_from(number).expect("within the range of the type"))

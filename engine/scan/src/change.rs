@@ -1,4 +1,4 @@
-//! What changes a partition from outside, between two cycles: commands, and the swap of builds.
+//! Changes of a partition from outside, between two cycles: commands, and the swap of builds.
 //!
 //! ```text
 //! staged ──Swap──► running, on probation ──► running
@@ -31,29 +31,29 @@ use crate::shared::Shared;
 use crate::stage::Stage;
 use crate::task::Task;
 
-/// How long an instant for a swap is looked for; other commands wait meanwhile.
+/// The longest search for an instant for a swap; other commands wait meanwhile.
 const SWAP_PATIENCE: Nanos = Nanos::from_secs(10);
-/// Cycles in which it is looked for at least, however long they are.
+/// The fewest cycles of that search, however long they are.
 const SWAP_TRIES: u32 = 10;
 
-/// How long the end of jobs is waited for.
+/// The longest wait for the end of jobs.
 const JOB_PATIENCE: Nanos = Nanos::from_secs(1);
-/// Cycles in which it is looked for at least, however long they are.
+/// The fewest cycles of that wait, however long they are.
 const JOB_TRIES: u32 = 100;
 
 /// A swap that was asked for.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
+struct SwapRequest {
     ticket: u32,
     generation: u32,
     since: Nanos,
     tries: u32,
-    /// Whether it has been told for which job it waits.
+    /// Set once an event has told for which job it waits.
     waits: bool,
 }
 
-impl Wanted {
-    /// Whether it has been looked for long enough, with this cycle's look.
+impl SwapRequest {
+    /// Returns `true` if this cycle's look is the last one.
     fn is_over(&self, now: Nanos, patience: Nanos, tries: u32) -> bool {
         now.saturating_sub(self.since) >= patience && self.tries + 1 >= tries
     }
@@ -76,7 +76,7 @@ pub(crate) struct Changes<'map> {
     dormant: Vec<Assignment>,
     /// Forces on their way from one build to the other, within a swap.
     moving: Vec<Assignment>,
-    wanted: Option<Wanted>,
+    request: Option<SwapRequest>,
     /// Cycles of probation that are left; zero when the build before is no longer kept.
     probation: u64,
     probation_cycles: u64,
@@ -99,7 +99,7 @@ impl<'map> Changes<'map> {
             forces: region.force_table()?,
             dormant: Vec::with_capacity(FORCE_LIMIT),
             moving: Vec::with_capacity(FORCE_LIMIT),
-            wanted: None,
+            request: None,
             probation: 0,
             probation_cycles,
         })
@@ -118,7 +118,7 @@ impl<'map> Changes<'map> {
         let limits = Limits { data_bytes: stage.data_bytes, generation: stage.generation };
         let mut budget = COMMANDS_PER_CYCLE;
         // A swap that waits for the end of a job may do so for long.
-        while self.wanted.is_none_or(|wanted| wanted.waits) && budget > 0 {
+        while self.request.is_none_or(|request| request.waits) && budget > 0 {
             let Some(group) = self.commands.take(budget, &limits) else { break };
             let ticket = group.ticket;
             budget = budget.saturating_sub(group.length);
@@ -162,7 +162,7 @@ impl<'map> Changes<'map> {
             return Err((commands.iter().position(is_force).unwrap_or(0), WhyRejected::ForcesFull));
         }
         let swap = commands.iter().position(|command| matches!(command, Command::Swap { .. }));
-        if swap.is_some() && (commands.len() > 1 || self.wanted.is_some()) {
+        if swap.is_some() && (commands.len() > 1 || self.request.is_some()) {
             return Err((swap.unwrap_or(0), WhyRejected::NotNow));
         }
         let Some(data) = self.region.writable_data(slot) else {
@@ -192,8 +192,13 @@ impl<'map> Changes<'map> {
                     task.tell(now, Happening::ForcesReleased { count });
                 }
                 Command::Swap { generation } => {
-                    self.wanted =
-                        Some(Wanted { ticket, generation, since: now, tries: 0, waits: false });
+                    self.request = Some(SwapRequest {
+                        ticket,
+                        generation,
+                        since: now,
+                        tries: 0,
+                        waits: false,
+                    });
                     return Ok(false);
                 }
             }
@@ -222,32 +227,32 @@ impl<'map> Changes<'map> {
         shared: &Shared,
         now: Nanos,
     ) -> Option<Swapped> {
-        self.wanted?;
-        self.try_wanted_swap(task, builds, shared, now)
+        self.request?;
+        self.try_requested(task, builds, shared, now)
     }
 
     #[cold]
-    fn try_wanted_swap<P: Program>(
+    fn try_requested<P: Program>(
         &mut self,
         task: &mut Task<'_>,
         builds: &Builds<'_, P>,
         shared: &Shared,
         now: Nanos,
     ) -> Option<Swapped> {
-        let wanted = self.wanted?;
+        let request = self.request?;
         let old_slot = shared.active();
         let staged = builds[usize::from(1 - old_slot)]
-            .filter(|build| build.stage.generation == wanted.generation);
+            .filter(|build| build.stage.generation == request.generation);
         let (Some(new), Some(old)) = (staged, builds[usize::from(old_slot)]) else {
-            self.wanted = None;
-            self.refuse(task, now, wanted.ticket, (0, WhyRejected::NothingStaged));
+            self.request = None;
+            self.refuse(task, now, request.ticket, (0, WhyRejected::NothingStaged));
             return None;
         };
         let begun = (new.stage.on_probation && !shared.is_in_fault())
             .then(|| old.program.task_under_way())
             .flatten();
         if let Some(number) = begun {
-            self.wait_for_job(task, wanted, number, now);
+            self.wait_for_job(task, request, number, now);
             return None;
         }
         let swapped = shared.while_all_are_outside(|| {
@@ -264,16 +269,16 @@ impl<'map> Changes<'map> {
             self.activate(&new.stage, shared);
         });
         if swapped.is_none() {
-            let over = wanted.is_over(now, SWAP_PATIENCE, SWAP_TRIES);
-            let wanted = Wanted { tries: wanted.tries + 1, ..wanted };
-            self.go_on_wanting(task, now, wanted, over.then_some(WhyRejected::NotNow));
+            let over = request.is_over(now, SWAP_PATIENCE, SWAP_TRIES);
+            let request = SwapRequest { tries: request.tries + 1, ..request };
+            self.go_on_trying(task, now, request, over.then_some(WhyRejected::NotNow));
             return None;
         }
-        self.wanted = None;
+        self.request = None;
         for force in &self.dormant {
             task.tell(now, Happening::ForceReleased { target: force.target });
         }
-        self.commands.answer(wanted.ticket, task.cycle, Ok(()));
+        self.commands.answer(request.ticket, task.cycle, Ok(()));
         // A program in fault is no state to come back to.
         let on_probation = new.stage.on_probation && !shared.is_in_fault();
         self.probation = if on_probation { self.probation_cycles } else { 0 };
@@ -283,28 +288,28 @@ impl<'map> Changes<'map> {
     }
 
     /// A job of task `number` is under way.
-    fn wait_for_job(&mut self, task: &mut Task<'_>, wanted: Wanted, number: u32, now: Nanos) {
-        let over = wanted.is_over(now, JOB_PATIENCE, JOB_TRIES);
-        if !wanted.waits || over {
+    fn wait_for_job(&mut self, task: &mut Task<'_>, request: SwapRequest, number: u32, now: Nanos) {
+        let over = request.is_over(now, JOB_PATIENCE, JOB_TRIES);
+        if !request.waits || over {
             // Also at the end: it may be another task by now.
-            let what = Happening::SwapWaits { generation: wanted.generation };
+            let what = Happening::SwapWaits { generation: request.generation };
             task.events.tell(task.cycle, now, number, what);
         }
-        let wanted = Wanted { tries: wanted.tries + 1, waits: true, ..wanted };
-        self.go_on_wanting(task, now, wanted, over.then_some(WhyRejected::JobUnderWay));
+        let request = SwapRequest { tries: request.tries + 1, waits: true, ..request };
+        self.go_on_trying(task, now, request, over.then_some(WhyRejected::JobUnderWay));
     }
 
     /// Goes on with looking for an instant for a swap, or gives it up.
-    fn go_on_wanting(
+    fn go_on_trying(
         &mut self,
         task: &mut Task<'_>,
         now: Nanos,
-        wanted: Wanted,
+        request: SwapRequest,
         over: Option<WhyRejected>,
     ) {
-        self.wanted = over.is_none().then_some(wanted);
+        self.request = over.is_none().then_some(request);
         if let Some(why) = over {
-            self.refuse(task, now, wanted.ticket, (0, why));
+            self.refuse(task, now, request.ticket, (0, why));
         }
     }
 

@@ -3,8 +3,8 @@
 //! The other partition writes the same memory and is not trusted: a channel whose table is not the
 //! one that the host made is refused, and sizes are those of the job.
 
-use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use core::fmt;
 
 use quietcore_exchange::channel::{Channel, Entry};
 use quietcore_exchange::com::{ComGroup, ComSignal, ComTable, Direction, OnTimeout, Shelter};
@@ -12,19 +12,49 @@ use quietcore_units::Nanos;
 
 use crate::job::ChannelEntry;
 
+/// The reason why a program can't have its channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelError {
+    /// The channel carries something other than the job says.
+    Foreign,
+    /// A group of the job is none of the channel.
+    Group,
+    /// A signal of the job is none of its entries.
+    Signal,
+    /// A signal of the job is none of the channel.
+    Unreachable,
+    /// There are more signals than numbers for them.
+    TooMany,
+    /// The other side has changed a channel since it was compared.
+    Changed,
+}
+
+impl fmt::Display for ChannelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Foreign => {
+                "it does not carry what this partition was told; another program may have written \
+                 to it; bring the site down and up again"
+            }
+            Self::Group => "a group of it can't be reached",
+            Self::Signal => "a signal of it stands nowhere",
+            Self::Unreachable => "a signal of it can't be reached",
+            Self::TooMany => "the partition has more signals than there are numbers",
+            Self::Changed => "a channel changed while it was mapped",
+        })
+    }
+}
+
+impl core::error::Error for ChannelError {}
+
 /// Makes sure that a channel carries what the job says.
 ///
 /// # Errors
-/// Where it does not, in words.
-pub fn compare(channel: &Channel<'_>, entries: &[ChannelEntry]) -> Result<(), String> {
+/// [`ChannelError::Foreign`].
+pub fn compare(channel: &Channel<'_>, entries: &[ChannelEntry]) -> Result<(), ChannelError> {
     let expected = entries.iter().copied().map(Entry::from);
     let found = (0..channel.entry_count()).filter_map(|index| channel.entry(index));
-    if found.eq(expected) {
-        return Ok(());
-    }
-    Err("it does not carry what this partition was told; another program may have written to it; \
-         bring the site down and up again"
-        .to_string())
+    if found.eq(expected) { Ok(()) } else { Err(ChannelError::Foreign) }
 }
 
 /// The numbered signals and groups of the channels so far.
@@ -40,48 +70,48 @@ impl Numbered {
     /// Adds the signals of a channel, by the entries behind them.
     ///
     /// # Errors
-    /// When one of them can't be, or there are too many; in words.
+    /// [`ChannelError`] when one of them can't be, or there are too many.
     pub fn add(
         &mut self,
         channel: &Channel<'static>,
         sends: bool,
         entries: &[ChannelEntry],
         signals: &[u32],
-    ) -> Result<(), String> {
+    ) -> Result<(), ChannelError> {
         let direction = if sends { Direction::Send } else { Direction::Receive };
-        let no_number = || "the partition has more signals than there are numbers".to_string();
-        let group = u16::try_from(self.groups.len()).map_err(|_| no_number())?;
+        let group = u16::try_from(self.groups.len()).map_err(|_| ChannelError::TooMany)?;
         for (index, entry) in entries.iter().enumerate() {
             if let Entry::Group { .. } = Entry::from(*entry) {
                 let made = ComGroup::new(channel, index, direction, OnTimeout::Keep);
-                self.groups.push(made.ok_or("a group of it can't be reached")?);
+                self.groups.push(made.ok_or(ChannelError::Group)?);
             }
         }
         for index in signals {
             let index = *index as usize;
-            let entry = entries.get(index).ok_or("a signal of it stands nowhere")?;
+            let entry = entries.get(index).ok_or(ChannelError::Signal)?;
             let made = ComSignal::new(channel, index, direction, OnTimeout::Keep, group);
-            self.signals.push(made.ok_or("a signal of it can't be reached")?);
+            self.signals.push(made.ok_or(ChannelError::Unreachable)?);
             self.bytes.push(match Entry::from(*entry) {
                 Entry::Signal { bytes, .. } | Entry::Member { bytes, .. } => Some(bytes),
                 Entry::Group { .. } | Entry::Queue { .. } => None,
             });
         }
-        if self.signals.len() > usize::from(u16::MAX) { Err(no_number()) } else { Ok(()) }
+        let are_numbered = self.signals.len() <= usize::from(u16::MAX);
+        if are_numbered { Ok(()) } else { Err(ChannelError::TooMany) }
     }
 
     /// The table of all of them, which lives for ever. First timeouts count from `started`.
     ///
     /// # Errors
-    /// When the other side has changed a channel meanwhile; in words.
-    pub fn into_table(self, shelter: Shelter, started: Nanos) -> Result<ComTable<'static>, String> {
+    /// [`ChannelError::Changed`].
+    pub fn into_table(
+        self,
+        shelter: Shelter,
+        started: Nanos,
+    ) -> Result<ComTable<'static>, ChannelError> {
         let Self { signals, groups, bytes } = self;
         let table = ComTable::new(signals.leak(), groups.leak(), started).with_shelter(shelter);
         let is_as_told = (0..).zip(&bytes).all(|(id, bytes)| table.value_bytes(id) == *bytes);
-        if is_as_told {
-            Ok(table)
-        } else {
-            Err("a channel changed while it was mapped".to_string())
-        }
+        if is_as_told { Ok(table) } else { Err(ChannelError::Changed) }
     }
 }

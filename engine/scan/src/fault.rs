@@ -1,59 +1,50 @@
-//! Why a partition is in fault, and what its outputs are then.
+//! The faults of a partition, and its outputs then.
 //!
 //! In fault no step is run. The fieldbus goes on, because SubDevices that hear nothing fall back on
 //! watchdogs of their own, and a controlled stop is better than that.
 
 use quietcore_exchange::{Happening, ShortText};
 use quietcore_units::Nanos;
-use serde::{Deserialize, Serialize};
 
-/// What the outputs become when the partition is in fault.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnFault {
-    /// They stay as the last whole cycle left them.
-    Hold,
-    /// They become zero.
-    #[default]
-    Zero,
-    /// They become the values that the site file names.
-    Substitute,
-}
-
-/// Why a partition is in fault.
+/// The reason why a partition is in fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The program crashed.
+    /// The program crashed in a step.
     Crash {
-        /// The signal.
+        /// Number of the signal that the kernel sent.
         signal: u32,
         /// The address that was accessed, where the signal says one.
         address: u64,
-        /// The instruction, as an address of the module as linked.
+        /// The instruction, as an address of the module as linked; `in_library` that of the call
+        /// into the library, 0 where it is not known.
         instruction: u64,
+        /// `true` if it crashed in a library that it had called.
+        in_library: bool,
         /// The task of the program's own kernel whose stack overflowed, if that was it.
         overflowed: Option<u32>,
     },
     /// The program did not return and was cancelled.
     Loop {
-        /// The instruction at which it was, as an address of the module as linked.
+        /// The instruction at which it was, as of a crash.
         instruction: u64,
+        /// `true` if it was in a library that it had called.
+        in_library: bool,
     },
     /// The watchdog of a task expired.
     Watchdog {
         /// Cycles in a row that took longer than the watchdog time.
         cycles: u64,
-        /// How long the last of them took.
+        /// Execution time of the last of them.
         execution: Nanos,
     },
-    /// The model says that it has an error.
+    /// The model reports an error of its own.
     Model {
-        /// Its error status.
+        /// Error status of the model, cut to what fits into an event.
         status: ShortText,
     },
     /// A task with the policy `stop` did not finish before its next release.
     Overrun {
-        /// How long it took.
+        /// Response time of the job.
         response: Nanos,
     },
 }
@@ -68,13 +59,33 @@ impl Fault {
         }
     }
 
+    /// The fault as an event of the `initialize` of a build, which may take no longer than `limit`.
+    pub fn in_initialize(self, generation: u32, limit: Nanos) -> Happening {
+        match self {
+            Self::Crash { signal, address, instruction, in_library, .. } => {
+                Happening::InitializeCrashed {
+                    generation,
+                    signal,
+                    address,
+                    instruction,
+                    in_library,
+                }
+            }
+            Self::Loop { instruction, in_library } => {
+                let limit_ns = limit.get();
+                Happening::InitializeLooped { generation, limit_ns, instruction, in_library }
+            }
+            other => other.happening(None),
+        }
+    }
+
     /// The fault as an event, with the task that was under way.
     pub fn happening(self, during: Option<u32>) -> Happening {
         match self {
-            Self::Crash { signal, address, instruction, overflowed } => {
-                Happening::Fault { signal, address, instruction, overflowed }
+            Self::Crash { signal, address, instruction, in_library, overflowed } => {
+                Happening::Fault { signal, address, instruction, in_library, overflowed }
             }
-            Self::Loop { instruction } => Happening::Looped { instruction },
+            Self::Loop { instruction, in_library } => Happening::Looped { instruction, in_library },
             Self::Watchdog { cycles, execution } => {
                 Happening::WatchdogExpired { cycles, elapsed_ns: execution.get(), during }
             }

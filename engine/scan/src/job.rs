@@ -1,17 +1,16 @@
-//! What every partition with a program is told, whatever it runs in: its tasks, its channels, the
-//! values that it begins with.
+//! Every partition's job, whatever it runs in: its tasks, its channels, the values that it begins
+//! with.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use quietcore_exchange::channel::{Entry, Timeouts};
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Overrun};
 use serde::{Deserialize, Serialize};
 
-use crate::schedule::Overrun;
 use crate::shared::TASK_LIMIT;
-use crate::stage::Piece;
+use crate::stage::DataRange;
 
 /// The most tasks of a program's own kernel.
 pub const KERNEL_TASK_LIMIT: usize = 255;
@@ -19,34 +18,34 @@ pub const KERNEL_TASK_LIMIT: usize = 255;
 /// A task of the program's own kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelTask {
-    /// Its name.
+    /// Name of the task in the program.
     pub name: String,
     /// The latest completion after a release; none where none is asked for.
     pub deadline: Option<Nanos>,
 }
 
-/// When a task is released.
+/// The rule by which a task is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskKind {
-    /// At fixed instants.
+    /// Released at fixed instants.
     Cyclic {
-        /// Time between releases.
+        /// Time between two releases.
         period: Nanos,
-        /// From the common start to its first release.
+        /// Time from the common start to its first release.
         offset: Nanos,
     },
-    /// When its trigger becomes true, looked at in each cycle of the leading task.
+    /// Released when its trigger becomes true, looked at in each cycle of the leading task.
     Event {
         /// The shortest pause after a job.
         gap: Nanos,
     },
-    /// Again and again while its trigger is true.
+    /// Released again and again while its trigger is true.
     Status {
         /// The shortest pause after a job.
         gap: Nanos,
     },
-    /// Again and again.
+    /// Released again as soon as a job is done.
     Freewheeling {
         /// The pause after a job.
         gap: Nanos,
@@ -57,25 +56,25 @@ pub enum TaskKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChannelEntry {
-    /// So many of the following entries change together.
+    /// A number of entries that change together; they follow.
     Group {
-        /// How many.
+        /// Number of these entries.
         members: u16,
-        /// When the receiver misses them; zero is never.
+        /// Age at which the receiver misses them; zero for never.
         timeout: Nanos,
     },
     /// A value of a group.
     Member {
-        /// Its bytes.
+        /// Size of the value in bytes, 1 to 8.
         bytes: u8,
         /// The value before the first one is sent, in the low bytes.
         initial: u64,
     },
-    /// Messages.
+    /// A queue of messages.
     Queue {
-        /// The most bytes of one.
+        /// The most bytes of one message.
         message_bytes: u16,
-        /// For so many there is room; a power of two.
+        /// Messages that there is room for; a power of two.
         slots: u32,
     },
 }
@@ -95,14 +94,14 @@ impl From<ChannelEntry> for Entry {
 /// Bytes for one place of the program's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Value {
-    /// Where they go.
-    pub place: Piece,
-    /// The bytes; as many as the place has.
+    /// Offset and length of the place.
+    pub place: DataRange,
+    /// As many bytes as the place has.
     pub bytes: Vec<u8>,
 }
 
 impl TaskKind {
-    /// The time between releases, or the shortest there can be.
+    /// Returns the time between releases, or the shortest there can be.
     pub fn period(&self) -> Nanos {
         match *self {
             Self::Cyclic { period, .. } => period,
@@ -110,7 +109,8 @@ impl TaskKind {
         }
     }
 
-    /// The response time beyond which a job is a fault, under `stop`: until its next release.
+    /// Returns the response time beyond which a job is a fault, under `stop`: until its next
+    /// release.
     pub fn stop_beyond(&self, overrun: Overrun) -> Option<Nanos> {
         match *self {
             Self::Cyclic { period, .. } if overrun == Overrun::Stop => Some(period),
@@ -119,19 +119,19 @@ impl TaskKind {
     }
 }
 
-/// A task as far as it matters whether it can be run beside others.
+/// A task, as far as it decides whether it can be run beside others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Released {
-    /// Which step function of the program it runs.
+    /// Number of the step function that it runs.
     pub(crate) rate: u32,
-    /// When it is released.
+    /// Decides when it is released.
     pub(crate) kind: TaskKind,
 }
 
-/// Why tasks can't be run together.
+/// The reason why tasks can't be run together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TasksError {
-    /// There are none, or too many.
+    /// There are none, or more than [`TASK_LIMIT`].
     Count(usize),
     /// Two of them run the same step function.
     SameRate,
@@ -169,7 +169,7 @@ impl fmt::Display for TasksError {
 
 impl core::error::Error for TasksError {}
 
-/// Makes sure that tasks can be run together, the first of which leads.
+/// Checks that tasks can be run together, the first of which leads.
 ///
 /// # Errors
 /// [`TasksError`].

@@ -1,5 +1,5 @@
-//! The cycle of a program that is a kernel with tasks of its own: what it is asked, and what it
-//! tells of its tasks.
+//! The cycle of a program that is a kernel with tasks of its own: requests to it, and what it tells
+//! of its tasks.
 //!
 //! ```text
 //! due                                          until        next release
@@ -25,20 +25,19 @@ use core::sync::atomic::{
 
 use quietcore_exchange::com::{Claim, Job, KernelHost, Shelter};
 use quietcore_exchange::{
-    Cycle, EventWriter, Happening, Recorder, Region, TaskState, TraceWriter, WritableTask,
+    EventWriter, Happening, Recorder, Region, Release, TaskState, TraceWriter, WritableTask,
 };
 use quietcore_units::Nanos;
 
 use crate::change::slot_of;
 use crate::job::KernelTask;
-use crate::task::Release;
 
 /// The part of each period in which the thread sleeps, whatever its tasks still have to do. Linux
 /// stops real-time threads that take more than 95 % (`kernel.sched_rt_runtime_us`), for 50 ms at
 /// once; a task that runs in all the time that is left would bring that about every second.
 const RESERVE_PERCENT: u64 = 10;
-/// What is left of a deadline for all that follows the step: forces, outputs, statistics. So much
-/// of it, …
+/// The part of a deadline that is left for all that follows the step: forces, outputs, statistics.
+/// So much of it, …
 const FOLLOWING_PERCENT: u64 = 10;
 /// … and no more than this.
 const FOLLOWING_MAX: Nanos = Nanos::from_micros(50);
@@ -49,31 +48,30 @@ const LEAST_PERCENT: u64 = 10;
 const EARLY_MAX: usize = 16;
 /// A task of the kernel has no period that it could be late by.
 const NO_PERIOD: Nanos = Nanos::from_secs(3600);
-/// How often one that has found an error tries to keep it: another one may be at it.
+/// The most tries to keep an error that was found while another thread keeps one.
 const KEEP_TRIES: u32 = 1000;
 
-/// Where a kernel's cycle runs.
-pub trait Ground: Sync {
+/// The surroundings of a kernel's cycle: a process or a guest.
+pub trait CycleHost: Sync {
     /// Does something with what is known of the cycle, if the caller is the task that leads.
     fn leading<R>(&self, work: impl FnOnce(&Leading) -> R) -> Option<R>;
 
-    /// Has the program's `interrupt` called at an instant. Called by the task that leads.
+    /// Has the program's `interrupt` called at an instant, or never; called by the task that leads.
     fn interrupt_at(&self, instant: Option<Nanos>);
 
-    /// The instant.
+    /// Reads the clock of the cycle.
     fn now(&self) -> Nanos;
 
-    /// The instant, where the program can't ask anybody else.
+    /// Reads the clock where the program can't ask anybody else.
     fn clock(&self) -> Nanos {
         Nanos::ZERO
     }
 
-    /// What the rows are used in: the caller must not be ended meanwhile, for they would stay half
-    /// written.
+    /// Keeps the caller from being ended while it uses the rows, which would stay half written.
     fn shelter(&self) -> Shelter;
 }
 
-/// What the task that leads knows of the cycle that it runs.
+/// The leading task's knowledge of the cycle that it runs.
 #[derive(Debug, Default)]
 pub struct Leading {
     due: Cell<Nanos>,
@@ -82,12 +80,12 @@ pub struct Leading {
     cycle: Cell<u64>,
     cpu: Cell<u32>,
     inside: Cell<Inside>,
-    /// When the first cycle of that build was due: none of its tasks was released before.
+    /// The due instant of the first cycle of that build: none of its tasks was released before.
     first_due: Cell<Nanos>,
 }
 
 impl Leading {
-    /// A task that has run no cycle.
+    /// Makes the knowledge of a task that has run no cycle.
     pub const fn new() -> Self {
         Self {
             due: Cell::new(Nanos::ZERO),
@@ -99,7 +97,7 @@ impl Leading {
         }
     }
 
-    /// The step of a build is about to run.
+    /// Notes that the step of a build is about to run.
     #[inline]
     pub fn enter(&self, build: Inside) {
         if self.inside.replace(build) != build {
@@ -111,16 +109,16 @@ impl Leading {
 /// A build whose step runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inside {
-    /// Its data slot.
+    /// Number of its data slot, 0 or 1.
     pub slot: u8,
     /// Its number in the partition's life; zero for none.
     pub generation: u32,
 }
 
-/// How long the step of a cycle may take.
+/// The limits from which the time of a cycle's step follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
-    /// Time between releases.
+    /// Time between two releases.
     pub period: Nanos,
     /// The latest completion after a release.
     pub deadline: Nanos,
@@ -129,8 +127,8 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// The instant at which the step of a cycle that was due at `due` and began at `started` has to
-    /// be back.
+    /// Returns the instant at which the step of a cycle that was due at `due` and began at
+    /// `started` has to be back.
     pub fn until(&self, due: Nanos, started: Nanos) -> Nanos {
         let reserve = self.period / 100 * RESERVE_PERCENT;
         let following = (self.deadline / 100 * FOLLOWING_PERCENT).min(FOLLOWING_MAX);
@@ -142,7 +140,7 @@ impl Allowance {
 
 /// An error that was found outside of the leading thread.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct EarlyError {
     task: Option<u32>,
     status: u8,
     service: u8,
@@ -161,27 +159,27 @@ struct Row<'a> {
 
 /// The cycle that the kernel runs in.
 pub struct KernelCycle<'a, G> {
-    ground: G,
+    host: G,
     /// Of the leading task; there are none before it has begun.
     rows: Claim<Vec<Row<'a>>>,
-    early: Claim<Vec<Found>>,
+    early: Claim<Vec<EarlyError>>,
     early_count: AtomicU32,
 }
 
-impl<'a, G: Ground> KernelCycle<'a, G> {
-    /// A cycle that runs there, without rows.
-    pub fn new(ground: G) -> Self {
+impl<'a, G: CycleHost> KernelCycle<'a, G> {
+    /// Makes a cycle that runs on `host`, without rows.
+    pub fn new(host: G) -> Self {
         Self {
-            ground,
+            host,
             rows: Claim::new(Vec::new()),
             early: Claim::new(Vec::with_capacity(EARLY_MAX)),
             early_count: AtomicU32::new(0),
         }
     }
 
-    /// Where it runs.
-    pub fn ground(&self) -> &G {
-        &self.ground
+    /// Returns the surroundings in which it runs.
+    pub fn host(&self) -> &G {
+        &self.host
     }
 
     /// Gives it a row for each task, to be used by the task that leads; `take_over` is
@@ -212,15 +210,15 @@ impl<'a, G: Ground> KernelCycle<'a, G> {
         self.rows.with(|place| *place = rows)
     }
 
-    /// Says how its tasks ended.
+    /// Writes into the rows how the tasks ended.
     pub fn end(&self, state: TaskState) {
         self.with_rows(|rows| rows.iter_mut().for_each(|row| row.recorder.set_state(state)));
     }
 
-    /// Says that what counts begins now, with the leading task's release at `due`.
+    /// Begins the statistics that count, with the leading task's release at `due`.
     pub fn measure(&self, due: Nanos) {
         // The cycles that clearing took are ticks, and no job of theirs was late by itself.
-        self.ground.leading(|lead| lead.first_due.set(lead.first_due.get().max(due)));
+        self.host.leading(|lead| lead.first_due.set(lead.first_due.get().max(due)));
         self.with_rows(|rows| {
             for row in rows {
                 row.recorder.set_first_release(due);
@@ -237,7 +235,7 @@ impl<'a, G: Ground> KernelCycle<'a, G> {
     /// Begins cycle number `cycle`.
     #[inline]
     pub fn begin_cycle(&self, release: &Release, cycle: u64, allowance: &Allowance) {
-        self.ground.leading(|lead| {
+        self.host.leading(|lead| {
             lead.due.set(release.due);
             lead.until.set(allowance.until(release.due, release.started));
             lead.cycle.set(cycle);
@@ -261,20 +259,20 @@ impl<'a, G: Ground> KernelCycle<'a, G> {
     /// Tells what was found before the leading task ran, or beside it.
     #[cold]
     fn tell_early(&self, lead: &Leading) {
-        let now = self.ground.now();
+        let now = self.host.now();
         self.early.with(|early| {
             self.early_count.store(0, Relaxed);
-            for found in early.drain(..) {
-                self.with_rows(|rows| tell(lead, rows, found, now));
+            for error in early.drain(..) {
+                self.with_rows(|rows| tell(lead, rows, error, now));
             }
         });
     }
 
     /// Keeps what was found outside of the leading task, while there is room.
-    fn keep(&self, found: Found) {
-        let keep = |early: &mut Vec<Found>| {
+    fn keep(&self, error: EarlyError) {
+        let keep = |early: &mut Vec<EarlyError>| {
             if early.len() < EARLY_MAX {
-                early.push(found);
+                early.push(error);
                 self.early_count.store(early.len() as u32, Published);
             }
         };
@@ -293,12 +291,12 @@ impl<'a, G: Ground> KernelCycle<'a, G> {
 
     /// Uses the rows in the leading task.
     fn in_shelter(&self, work: impl FnOnce(&mut [Row<'a>])) {
-        self.ground.shelter().hold(|| self.with_rows(work));
+        self.host.shelter().hold(|| self.with_rows(work));
     }
 }
 
-fn tell(lead: &Leading, rows: &mut [Row<'_>], found: Found, now: Nanos) {
-    let Found { task, status, service } = found;
+fn tell(lead: &Leading, rows: &mut [Row<'_>], error: EarlyError, now: Nanos) {
+    let EarlyError { task, status, service } = error;
     let of_task = task.and_then(|task| usize::try_from(task).ok());
     // One that no task is to blame for stands in the first row's ring, for the leading task.
     let index = of_task.filter(|task| *task < rows.len());
@@ -317,14 +315,7 @@ fn record(lead: &Leading, rows: &mut [Row<'_>], job: &Job) {
     let released = released.max(lead.first_due.get());
     let response = finished.saturating_sub(released);
     let overrun = row.deadline.is_some_and(|deadline| response > deadline);
-    let cycle = Cycle {
-        due: released,
-        started,
-        wakeup_latency: Nanos::ZERO,
-        margin: Nanos::ZERO,
-        spin: Nanos::ZERO,
-        cpu: lead.cpu.get(),
-    };
+    let release = Release::unawaited(released, started, lead.cpu.get());
     let Inside { slot, generation } = lead.inside.get();
     if let Some(trace) = &mut row.trace
         && let Some(data) = row.region.writable_data(slot_of(slot))
@@ -332,7 +323,7 @@ fn record(lead: &Leading, rows: &mut [Row<'_>], job: &Job) {
         // The trace of a task counts its jobs.
         trace.take(row.recorder.counters().cycles, started, &data, generation);
     }
-    row.recorder.record_scan(&cycle, Nanos::new(job.execution_ns), response, overrun);
+    row.recorder.record_scan(&release, Nanos::new(job.execution_ns), response, overrun);
     row.overruns_in_a_row = if overrun { row.overruns_in_a_row + 1 } else { 0 };
     if overrun {
         let (response_ns, in_a_row) = (response.get(), row.overruns_in_a_row);
@@ -341,34 +332,34 @@ fn record(lead: &Leading, rows: &mut [Row<'_>], job: &Job) {
     }
 }
 
-impl<G: Ground> KernelHost for KernelCycle<'_, G> {
+impl<G: CycleHost> KernelHost for KernelCycle<'_, G> {
     fn due(&self) -> Nanos {
-        self.ground.leading(|lead| lead.due.get()).unwrap_or_default()
+        self.host.leading(|lead| lead.due.get()).unwrap_or_default()
     }
 
     fn until(&self) -> Nanos {
-        self.ground.leading(|lead| lead.until.get()).unwrap_or_default()
+        self.host.leading(|lead| lead.until.get()).unwrap_or_default()
     }
 
     fn interrupt_at(&self, instant: Option<Nanos>) {
-        self.ground.interrupt_at(instant);
+        self.host.interrupt_at(instant);
     }
 
     fn note_job(&self, job: &Job) {
-        self.ground.leading(|lead| self.in_shelter(|rows| record(lead, rows, job)));
+        self.host.leading(|lead| self.in_shelter(|rows| record(lead, rows, job)));
     }
 
     fn note_error(&self, task: Option<u32>, status: u8, service: u8) {
-        let found = Found { task, status, service };
-        let now = self.ground.now();
-        let told = self.ground.leading(|lead| self.in_shelter(|rows| tell(lead, rows, found, now)));
+        let error = EarlyError { task, status, service };
+        let now = self.host.now();
+        let told = self.host.leading(|lead| self.in_shelter(|rows| tell(lead, rows, error, now)));
         if told.is_none() {
-            self.ground.shelter().hold(|| self.keep(found));
+            self.host.shelter().hold(|| self.keep(error));
         }
     }
 
     fn clock(&self) -> Nanos {
-        self.ground.clock()
+        self.host.clock()
     }
 }
 

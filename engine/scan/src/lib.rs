@@ -14,7 +14,7 @@
 //! | [`mapping::outputs`] | the fieldbus's image and the variables behind it |
 //! | [`shared`] | what the tasks of a partition share |
 //! | [`stage`] | a build as places and sizes |
-//! | [`mapping`], [`schedule`], [`watchdog`], [`fault`] | decisions, as pure functions |
+//! | [`mapping`], [`watchdog`], [`fault`] | decisions, as pure functions |
 //! | [`release`] | waiting for the next release |
 //! | [`running`] | one release after the other, from the start to the end |
 //! | [`kernel`] | the cycle of a program that is a kernel with tasks of its own |
@@ -41,7 +41,6 @@ pub mod mapping;
 #[cfg(feature = "process")]
 pub mod process;
 pub mod program;
-pub mod schedule;
 pub mod shared;
 pub mod stage;
 mod tasks;

@@ -1,4 +1,4 @@
-//! Between the fieldbus's image and the program's variables.
+//! The conversion between the fieldbus's image and the program's variables.
 //!
 //! ```text
 //! image   … 0b0110_1 …  ── bits as a number ── × scale + shift ──►  variable (inputs)
@@ -14,15 +14,15 @@ pub mod outputs;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of number a place holds.
+/// The kind of number that a place holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// False is 0; anything else is true and written as 1.
     Bool,
-    /// Two's complement.
+    /// Signed, in two's complement.
     Signed,
-    /// Unsigned.
+    /// Unsigned, without a sign bit.
     Unsigned,
     /// IEEE 754, of 32 or 64 bits.
     Float,
@@ -35,17 +35,17 @@ pub struct Mapping {
     pub bit: u32,
     /// Its length in bits, 1 to 64.
     pub bits: u8,
-    /// Its kind.
+    /// Kind of number in the image.
     pub kind: Kind,
     /// The variable's place in the program's data, in bytes.
     pub offset: u32,
     /// The variable's size in bytes: 1, 2, 4 or 8.
     pub bytes: u8,
-    /// The variable's kind.
+    /// Kind of number in the variable.
     pub variable: Kind,
-    /// The variable is the entry times this, …
+    /// Factor: the variable is the entry times this, …
     pub scale: f64,
-    /// … plus this.
+    /// … plus this summand.
     pub shift: f64,
 }
 
@@ -57,7 +57,8 @@ enum Number {
 }
 
 impl Mapping {
-    /// Whether both places can be what they say, in an image and data of these sizes.
+    /// Returns `true` if both places lie within an image and data of these sizes, and have a size
+    /// that their kind of number can have.
     pub fn fits(&self, image_bytes: usize, data_bytes: usize) -> bool {
         let end_bit = u64::from(self.bit) + u64::from(self.bits);
         let end = u64::from(self.offset) + u64::from(self.bytes);
@@ -76,7 +77,8 @@ impl Mapping {
         self.scale != 1.0 || self.shift != 0.0
     }
 
-    /// The variable's bytes for what the image holds, as a number whose lowest `bytes` count.
+    /// Returns the variable's bytes for what the image holds, as a number whose lowest `bytes`
+    /// count.
     #[inline]
     pub fn input(&self, image: &[u8]) -> u64 {
         let number = decode(self.kind, self.bits, extract(image, self.bit, self.bits));
@@ -112,12 +114,13 @@ impl Mapping {
     }
 }
 
-/// The lowest `bits` bits set.
+/// Returns a mask of the lowest `bits` bits.
 const fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The bytes that `bits` bits from `bit` touch: nine at most. Those beyond the image are left out.
+/// Returns the bytes that `bits` bits from `bit` touch: nine at most. Those beyond the image are
+/// left out.
 fn touched(bit: u32, bits: u8, image_bytes: usize) -> core::ops::Range<usize> {
     let first = bit as usize / 8;
     let end = (bit as usize + usize::from(bits)).div_ceil(8);
@@ -180,7 +183,7 @@ fn real(number: Number) -> f64 {
     }
 }
 
-/// The nearest whole number, halves away from zero; zero for what is no number.
+/// Returns the nearest whole number, halves away from zero; zero for what is no number.
 fn whole(number: Number) -> i128 {
     match number {
         Number::Whole(whole) => whole,

@@ -1,4 +1,4 @@
-//! What the cycle drives: a program, and a fieldbus.
+//! The two that a cycle drives: a program, and a fieldbus.
 
 use alloc::boxed::Box;
 
@@ -23,10 +23,10 @@ pub trait Program {
         None
     }
 
-    /// Whether the model says that it has an error.
+    /// Returns `true` if the model has an error status.
     fn has_error(&self) -> bool;
 
-    /// That error in the model's own words, as much of them as fits.
+    /// Returns that error in the model's own words, as much of them as fits.
     fn error_status(&self) -> ShortText {
         ShortText::default()
     }
@@ -37,7 +37,7 @@ pub trait Program {
 pub struct Build<P> {
     /// The places, which were checked.
     pub stage: Stage,
-    /// The program.
+    /// The program itself, ready to be called.
     pub program: P,
 }
 
@@ -47,10 +47,10 @@ pub trait Fieldbus {
     /// `cycle`; the inputs are then those of the last frame that came back.
     fn exchange(&mut self, cycle: u64, now: Nanos, events: &mut EventWriter<'_>);
 
-    /// The inputs, as received last.
+    /// Returns the inputs, as received last.
     fn inputs(&self) -> &[u8];
 
-    /// The outputs, to be sent next.
+    /// Returns the outputs, to be sent next.
     fn outputs(&mut self) -> &mut [u8];
 }
 
@@ -68,7 +68,7 @@ impl<F: Fieldbus + ?Sized> Fieldbus for Box<F> {
     }
 }
 
-/// No fieldbus.
+/// The fieldbus of a partition that has none: no inputs and no outputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFieldbus;
 

@@ -1,4 +1,4 @@
-//! What the tasks of one partition share, beside the exchange.
+//! The state that the tasks of one partition share, beside the exchange.
 //!
 //! ```text
 //! leading task    the fastest: inputs, commands, forces, its step, outputs, swap of the build
@@ -44,7 +44,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Whether the partition is in fault: no step is run.
+    /// Returns `true` while the partition is in fault: no step is run.
     #[inline]
     pub fn is_in_fault(&self) -> bool {
         self.in_fault.load(Acquire)
@@ -60,7 +60,7 @@ impl Shared {
         self.in_fault.store(false, Release);
     }
 
-    /// Another task wants to step. False while the build is being swapped: try again.
+    /// Enters a step of another task; `false` while the build is being swapped: try again.
     #[inline]
     pub fn try_enter(&self, task: usize) -> bool {
         let Some(inside) = self.inside.get(task) else { return false };
@@ -72,7 +72,7 @@ impl Shared {
         true
     }
 
-    /// Its step has ended.
+    /// Leaves the step that [`try_enter`](Self::try_enter) has entered.
     #[inline]
     pub fn exit(&self, task: usize) {
         if let Some(inside) = self.inside.get(task) {
@@ -89,7 +89,7 @@ impl Shared {
         result
     }
 
-    /// Whether no other task is inside a step at this instant.
+    /// Returns `true` if no other task is inside a step at this instant.
     #[inline]
     pub(crate) fn all_are_outside(&self) -> bool {
         self.inside.iter().all(|inside| !inside.load(Acquire))
@@ -102,7 +102,7 @@ impl Shared {
         }
     }
 
-    /// How often a task's trigger has fired, wrapping around.
+    /// Returns the count of a task's firings, wrapping around.
     #[inline]
     pub fn fired(&self, task: usize) -> u32 {
         self.fired.get(task).map_or(0, |fired| fired.load(Acquire))
@@ -114,12 +114,12 @@ impl Shared {
         }
     }
 
-    /// Whether a task's trigger is true.
+    /// Returns `true` if a task's trigger is true.
     pub fn trigger(&self, task: usize) -> bool {
         self.triggers.get(task).is_some_and(|trigger| trigger.load(Acquire))
     }
 
-    /// The number of the data slot whose build runs: 0 or 1.
+    /// Returns the number of the data slot whose build runs: 0 or 1.
     #[inline]
     pub fn active(&self) -> u8 {
         self.active.load(Acquire) & 1
@@ -129,7 +129,7 @@ impl Shared {
         self.active.store(slot & 1, Release);
     }
 
-    /// Whether the build before the running one must be kept.
+    /// Returns `true` if the build before the running one must be kept.
     pub fn is_on_probation(&self) -> bool {
         self.on_probation.load(Acquire)
     }

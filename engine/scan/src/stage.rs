@@ -26,26 +26,27 @@ pub struct Stage {
     pub generation: u32,
     /// Its data slot, 0 or 1.
     pub slot: u8,
-    /// Bytes of its data.
+    /// Size of its data in bytes.
     pub data_bytes: u32,
-    /// Whether a fault soon after the swap brings the build before back, and the swap waits for the
-    /// end of the jobs that are under way; not for a restart.
+    /// `true` if a fault soon after the swap brings the build before back, and the swap waits for
+    /// the end of the jobs that are under way; `false` for a restart.
     pub on_probation: bool,
-    /// From the fieldbus into the program.
+    /// Connections from the fieldbus into the program.
     pub inputs: Vec<Mapping>,
-    /// From the program to the fieldbus.
+    /// Connections from the program to the fieldbus.
     pub outputs: Vec<Mapping>,
-    /// What the outputs become in fault, for [`OnFault::Substitute`](crate::fault::OnFault):
-    /// numbers of outputs with their values. Outputs that are not named become zero.
+    /// Numbers of outputs with their values in fault, for
+    /// [`FaultReaction::Substitute`](quietcore_units::FaultReaction). Outputs that are not named
+    /// become zero.
     pub substitutes: Vec<(u32, f64)>,
     /// For each task the variable that triggers it, where it has one.
     pub triggers: Vec<Option<Trigger>>,
-    /// What survives a restart, in the order in which it is kept.
-    pub retained: Vec<Piece>,
-    /// What is carried over from the build before, at the swap.
+    /// Stretches that survive a restart, in the order in which they are kept.
+    pub retained: Vec<DataRange>,
+    /// Stretches that are copied from the build before, at the swap.
     pub carried: Vec<Carried>,
-    /// Where forced variables have gone: places in the build before and in this one. Forces whose
-    /// place is not among them end with the swap, and come back where it is taken back.
+    /// Places of forced variables in the build before and in this one. Forces whose place is not
+    /// among them end with the swap, and come back where it is taken back.
     pub forces: Vec<Moved>,
     /// Forces of the process before, which hold from the first cycle on where this is the first
     /// build of its process.
@@ -54,43 +55,43 @@ pub struct Stage {
 
 /// A stretch of the program's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
-    /// Where it begins, in bytes.
+pub struct DataRange {
+    /// Offset of its first byte in the data.
     pub offset: u32,
-    /// How long it is.
+    /// Length of the stretch in bytes.
     pub bytes: u32,
 }
 
 /// A stretch that is copied from the old data to the new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
-    /// Where it begins in the old data, in bytes.
+    /// Offset of its first byte in the old data.
     pub from: u32,
-    /// Where it begins in the new data, in bytes.
+    /// Offset of its first byte in the new data.
     pub to: u32,
-    /// How long it is.
+    /// Length of the stretch in bytes.
     pub bytes: u32,
 }
 
 /// The place of one variable in two builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// In the old data, in bytes.
+    /// Offset in the old data, in bytes.
     pub from: u32,
-    /// In the new data, in bytes.
+    /// Offset in the new data, in bytes.
     pub to: u32,
 }
 
 /// A variable that is held at a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Force {
-    /// Where it lies, in bytes.
+    /// Offset in the data, in bytes.
     pub offset: u32,
     /// Its size, or that of the word that holds its bits: 1, 2, 4 or 8.
     pub bytes: u8,
-    /// The bits that are meant; all for a whole variable.
+    /// Mask of the bits that are meant; all for a whole variable.
     pub mask: u64,
-    /// Its value, shifted to these bits.
+    /// Value, shifted to these bits.
     pub value: u64,
 }
 
@@ -111,13 +112,13 @@ impl From<Assignment> for Force {
 /// A variable whose truth starts a task: any byte but zero is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
-    /// Where it lies, in bytes.
+    /// Offset in the data, in bytes.
     pub offset: u32,
-    /// Its size, 1 to 8.
+    /// Size in bytes, 1 to 8.
     pub bytes: u8,
 }
 
-/// Why a stage can't be used.
+/// The reason why a stage can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageError(String);
 
@@ -129,12 +130,12 @@ impl fmt::Display for StageError {
 
 impl core::error::Error for StageError {}
 
-/// Why a build can't be put into its slot now.
+/// The reason why a build can't be put into its slot now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotFree {
-    /// The build that runs is there.
+    /// The slot of this number holds the build that runs.
     InUse(u8),
-    /// The build is there to which the one that runs may go back.
+    /// The slot holds the build to which the one that runs may go back.
     Kept,
 }
 
@@ -162,12 +163,12 @@ pub struct Room {
     pub outputs: usize,
     /// Bytes of the retain area.
     pub retain: usize,
-    /// Tasks of the partition.
+    /// Number of tasks in the partition.
     pub tasks: usize,
 }
 
 impl Stage {
-    /// Makes sure that nothing is in this stage's slot that runs or may run again. `active` is the
+    /// Checks that nothing is in this stage's slot that runs or may run again. `active` is the
     /// number of the slot whose build runs; `is_kept` says whether that is on probation.
     ///
     /// # Errors
@@ -179,7 +180,7 @@ impl Stage {
         if is_kept { Err(NotFree::Kept) } else { Ok(()) }
     }
 
-    /// Makes sure that all places lie within what there is.
+    /// Checks that all places lie within `room`.
     ///
     /// # Errors
     /// [`StageError`] with the first place that does not.
@@ -231,13 +232,14 @@ impl Stage {
         Ok(())
     }
 
-    /// Where a force on `from` in the build before goes.
+    /// Returns the place in this build of a force on `from` in the build before; `None` where it
+    /// has none.
     pub(crate) fn place_of_force(&self, from: u32) -> Option<u32> {
         self.forces.iter().find(|moved| moved.from == from).map(|moved| moved.to)
     }
 
-    /// Where a force on `to` goes when the build before runs again: to where it came from, or to
-    /// the variable whose value was carried there.
+    /// Returns the place of a force on `to` when the build before runs again: the one that it came
+    /// from, or the variable whose value was carried there.
     pub(crate) fn former_place_of_force(&self, to: u32) -> Option<u32> {
         let came = self.forces.iter().find(|moved| moved.to == to).map(|moved| moved.from);
         came.or_else(|| {
@@ -246,7 +248,7 @@ impl Stage {
         })
     }
 
-    /// Bytes of everything that is retained.
+    /// Returns the bytes of everything that is retained.
     pub fn retained_bytes(&self) -> usize {
         self.retained.iter().map(|piece| piece.bytes as usize).sum()
     }
@@ -277,7 +279,7 @@ mod tests {
     #[test]
     fn what_lies_within_is_accepted() {
         let full = Stage {
-            retained: [Piece { offset: 48, bytes: 16 }].into(),
+            retained: [DataRange { offset: 48, bytes: 16 }].into(),
             carried: [Carried { from: 4080, to: 48, bytes: 16 }].into(),
             triggers: [None, Some(Trigger { offset: 63, bytes: 1 })].into(),
             ..stage()
@@ -287,11 +289,11 @@ mod tests {
 
     #[test]
     fn what_reaches_beyond_is_refused_and_named() {
-        let beyond = Piece { offset: u32::MAX, bytes: u32::MAX };
+        let beyond = DataRange { offset: u32::MAX, bytes: u32::MAX };
         assert!(refusal(&Stage { slot: 2, ..stage() }).contains("slot 2"));
         assert!(refusal(&Stage { data_bytes: 5000, ..stage() }).contains("data 5000"));
         assert!(refusal(&Stage { retained: [beyond].into(), ..stage() }).contains("retained"));
-        let large = [Piece { offset: 0, bytes: 17 }].into();
+        let large = [DataRange { offset: 0, bytes: 17 }].into();
         assert!(refusal(&Stage { retained: large, ..stage() }).contains("retains 17"));
         let trigger = Some(Trigger { offset: 62, bytes: 4 });
         assert!(

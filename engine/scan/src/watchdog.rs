@@ -1,4 +1,4 @@
-//! The watchdog of a task: when long cycles become a fault.
+//! The watchdog of a task, which makes long cycles a fault.
 //!
 //! The rule is the one that users of virtual PLCs know from CODESYS: with watchdog time *w* and
 //! sensitivity *s* a task is in fault when *s* cycles in a row take longer than *w*, or when one
@@ -15,22 +15,22 @@ pub struct Watchdog {
     run: u32,
 }
 
-/// What one cycle means to the watchdog.
+/// The watchdog's judgement of one cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// The cycle took longer than the watchdog time.
+    /// `true` if the cycle took longer than the watchdog time.
     pub hit: bool,
-    /// It is a fault, after this many such cycles in a row.
+    /// Count of such cycles in a row, if they are a fault.
     pub expired: Option<u32>,
 }
 
 impl Watchdog {
-    /// A watchdog of this time and sensitivity; a sensitivity of 0 counts as 1.
+    /// Makes a watchdog of this time and sensitivity; a sensitivity of 0 counts as 1.
     pub const fn new(time: Nanos, sensitivity: u32) -> Self {
         Self { time, sensitivity: if sensitivity == 0 { 1 } else { sensitivity }, run: 0 }
     }
 
-    /// The longest that one cycle may take: sensitivity × watchdog time.
+    /// Returns the longest that one cycle may take: sensitivity × watchdog time.
     pub fn limit(&self) -> Nanos {
         self.time * u64::from(self.sensitivity)
     }

@@ -26,11 +26,11 @@ use core::sync::atomic::{
 
 /// "board", and the version of the layout.
 const MAGIC: u64 = u64::from_le_bytes(*b"board\x00\x00\x01");
-/// How many words of the page are used.
+/// Words of the page that are used.
 pub const WORDS: usize = 4;
 /// The size of the page, in bytes.
 pub const PAGE_BYTES: u64 = 4096;
-/// How often a reader tries to get words of one interrupt: the board writes some words each period.
+/// Tries of a reader to get words of one interrupt; the board writes some words in each period.
 const READ_TRIES: usize = 1000;
 
 /// Fraction bits of the register's factor.
@@ -50,9 +50,9 @@ pub const VECTOR: u8 = 0x30;
 
 /// The ports of the board's control registers.
 pub mod port {
-    /// The period.
+    /// The period, in units of 10 ns.
     pub const PERIOD: u16 = 0x520;
-    /// Whether the board is on.
+    /// Switches the board on and off; its bits are in [`control`](super::control).
     pub const CONTROL: u16 = 0x524;
 }
 
@@ -93,7 +93,7 @@ impl<'a> BoardPage<'a> {
         self.words[0].store(MAGIC, Release);
     }
 
-    /// Whether it is a board's of this version.
+    /// Returns `true` if the page carries the magic number and version of this layout.
     pub fn is_one(&self) -> bool {
         self.words[0].load(Acquire) == MAGIC
     }
@@ -124,7 +124,7 @@ impl<'a> BoardPage<'a> {
     }
 }
 
-/// What counts of the time stamp counter are in counts of the register.
+/// Converts counts of the time stamp counter to counts of the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register {
     /// Counts of the register for one of the counter, times 2^48.

@@ -1,4 +1,4 @@
-//! Where and how a guest crashed.
+//! The crash record: the guest's exception, its address and its registers.
 
 use crate::RECORD_BYTES;
 use crate::words::{Reader, Writer};
@@ -12,19 +12,19 @@ pub const REGISTERS: [&str; 15] = [
     "rax",
 ];
 
-/// Where and how a guest crashed.
+/// The exception, or panic, that ended a guest, with the registers at that instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrashRecord {
     /// The exception (Intel SDM volume 3, table 6-1); 256 for a panic of the guest's own,
     /// 257 for an interrupt that must not have come.
     pub vector: u64,
-    /// What the processor says of it.
+    /// The error code that the processor pushed; 0 for exceptions without one.
     pub error_code: u64,
     /// The address of the instruction.
     pub instruction: u64,
-    /// The stack pointer.
+    /// The stack pointer (rsp).
     pub stack: u64,
-    /// The flags.
+    /// The flags register (rflags).
     pub flags: u64,
     /// The address that a page fault is about.
     pub address: u64,
@@ -79,7 +79,7 @@ impl CrashRecord {
         Some(record)
     }
 
-    /// What happened, in words.
+    /// Names the exception, such as `page fault`.
     pub fn what(&self) -> &'static str {
         match self.vector {
             0 => "division by zero",
@@ -108,7 +108,7 @@ impl CrashRecord {
         }
     }
 
-    /// What was done to the address of a page fault, in words; `None` for all others.
+    /// Describes the access that caused a page fault; `None` for other exceptions.
     pub fn access(&self) -> Option<&'static str> {
         let how = if self.error_code & Self::WRITE != 0 { "writing to" } else { "reading" };
         (self.vector == Self::PAGE_FAULT).then_some(how)

@@ -1,13 +1,12 @@
-//! What a guest needs to know of its host.
+//! The host page: the facts about its host that a guest needs.
 
 use core::fmt;
 
 use crate::RECORD_BYTES;
-use crate::device::PassedDevice;
 use crate::words::{Reader, Writer};
 
 /// "quietc" and the version of the layout.
-const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x02");
+const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x03");
 
 /// The number of the time that is told with the page.
 const TOLD_ONCE: u64 = 0;
@@ -18,40 +17,38 @@ const ADDRESS_END: u64 = 1 << 32;
 /// A stretch of the guest's addresses; of no bytes where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Place {
-    /// Its first address.
+pub struct AddressRange {
+    /// The first address of the range.
     pub address: u64,
     /// Its size, in bytes.
     pub bytes: u64,
 }
 
-impl Place {
-    /// Whether it is there and ends at 4 GiB or before.
+impl AddressRange {
+    /// Returns `true` if the range ends at 4 GiB or before, be it empty or not.
     pub fn is_possible(self) -> bool {
         self.address.checked_add(self.bytes).is_some_and(|end| end <= ADDRESS_END)
     }
 }
 
-/// What a guest needs to know of its host.
+/// The facts about its host that a guest needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostPage {
     /// The guest's memory, which begins at zero, in bytes.
     pub memory_bytes: u64,
-    /// How often the time stamp counter counts in a second.
+    /// Frequency of the time stamp counter, in Hz.
     pub counter_hz: u64,
     /// A value of the counter, and …
     pub counter_then: u64,
     /// … the host's monotonic clock at that instant, in ns. A host may tell both again while the
     /// guest runs: [`HostTime`](crate::HostTime).
     pub host_then_ns: u64,
-    /// The partition's exchange.
-    pub exchange: Place,
+    /// The partition's exchange; of no bytes if there is none.
+    pub exchange: AddressRange,
     /// The post, by which the partition's job and orders come.
-    pub job: Place,
-    /// The clock board.
-    pub clock_board: Place,
-    /// The device that was passed through to it; of vendor 0 where there is none.
-    pub device: PassedDevice,
+    pub job: AddressRange,
+    /// The page of the clock board; of no bytes if there is none.
+    pub clock_board: AddressRange,
 }
 
 /// Why a host page is refused.
@@ -80,7 +77,7 @@ impl core::error::Error for Refused {}
 impl HostPage {
     /// A host of which nothing is known but its counter.
     pub const fn of_counter(counter_hz: u64) -> Self {
-        const NOWHERE: Place = Place { address: 0, bytes: 0 };
+        const NOWHERE: AddressRange = AddressRange { address: 0, bytes: 0 };
         Self {
             memory_bytes: 0,
             counter_hz,
@@ -89,7 +86,6 @@ impl HostPage {
             exchange: NOWHERE,
             job: NOWHERE,
             clock_board: NOWHERE,
-            device: PassedDevice::NONE,
         }
     }
 
@@ -108,7 +104,6 @@ impl HostPage {
             writer.put(place.address);
             writer.put(place.bytes);
         }
-        self.device.write(&mut writer);
         bytes
     }
 
@@ -133,9 +128,8 @@ impl HostPage {
             ..Self::default()
         };
         for place in [&mut place.exchange, &mut place.job, &mut place.clock_board] {
-            *place = Place { address: reader.take(), bytes: reader.take() };
+            *place = AddressRange { address: reader.take(), bytes: reader.take() };
         }
-        place.device = PassedDevice::read(&mut reader);
         place.check().map(|()| place)
     }
 
@@ -147,7 +141,6 @@ impl HostPage {
             (self.exchange.is_possible(), "its exchange"),
             (self.job.is_possible(), "its job"),
             (self.clock_board.is_possible(), "its clock board"),
-            (self.device.is_possible(), "its device"),
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, what)) => Err(Refused::Impossible(what)),
@@ -168,16 +161,9 @@ mod tests {
         counter_hz: 2_500_000_000,
         counter_then: 7,
         host_then_ns: 8,
-        exchange: Place { address: 0x8000_0000, bytes: 1 << 20 },
-        job: Place { address: 0x20_0000, bytes: 100 },
-        clock_board: Place { address: 0xD000_0000, bytes: 4096 },
-        device: PassedDevice {
-            vendor: 0x1234,
-            device: 0x11E8,
-            bars: [Place { address: 0xC000_0000, bytes: 1 << 20 }; 6],
-            first_vector: 0x40,
-            vectors: 1,
-        },
+        exchange: AddressRange { address: 0x8000_0000, bytes: 1 << 20 },
+        job: AddressRange { address: 0x20_0000, bytes: 100 },
+        clock_board: AddressRange { address: 0xD000_0000, bytes: 4096 },
     };
 
     #[test]
@@ -192,7 +178,7 @@ mod tests {
 
     #[test]
     fn another_version_is_refused() {
-        for version in [1, 3] {
+        for version in [2, 4] {
             let mut bytes = PAGE.to_bytes();
             bytes[7] = version;
             assert_eq!(HostPage::from_bytes(&bytes), Err(Refused::Foreign));
@@ -203,22 +189,14 @@ mod tests {
 
     #[test]
     fn what_can_not_be_is_named() {
-        let past = Place { address: 0xFFFF_F000, bytes: 0x1001 };
-        let wraps = Place { address: u64::MAX, bytes: 2 };
+        let past = AddressRange { address: 0xFFFF_F000, bytes: 0x1001 };
+        let wraps = AddressRange { address: u64::MAX, bytes: 2 };
         for (page, what) in [
             (HostPage { memory_bytes: (4 << 30) + 1, ..PAGE }, "its memory"),
             (HostPage { counter_hz: 999_999, ..PAGE }, "its counter"),
             (HostPage { exchange: past, ..PAGE }, "its exchange"),
             (HostPage { job: wraps, ..PAGE }, "its job"),
             (HostPage { clock_board: past, ..PAGE }, "its clock board"),
-            (
-                HostPage { device: PassedDevice { bars: [past; 6], ..PAGE.device }, ..PAGE },
-                "its device",
-            ),
-            (
-                HostPage { device: PassedDevice { first_vector: 256, ..PAGE.device }, ..PAGE },
-                "its device",
-            ),
         ] {
             assert_eq!(HostPage::from_bytes(&page.to_bytes()), Err(Refused::Impossible(what)));
         }

@@ -11,7 +11,7 @@ pub const LATE_BYTES: usize = 5 * size_of::<u64>();
 pub struct LateReleases {
     /// The task, by its place in the exchange.
     pub task: u64,
-    /// How many of its releases were late so far.
+    /// Releases of the task that were late so far.
     pub count: u64,
     /// The number of the last one, from 0.
     pub release: u64,
@@ -31,7 +31,7 @@ impl LateReleases {
         bytes
     }
 
-    /// Reads it.
+    /// Decodes the record from little-endian words.
     pub fn from_bytes(bytes: &[u8; LATE_BYTES]) -> Self {
         let (words, _) = bytes.as_chunks();
         let word = |index: usize| u64::from_le_bytes(words[index]);

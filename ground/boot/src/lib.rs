@@ -19,7 +19,6 @@
 
 pub mod board;
 mod crash;
-mod device;
 mod host;
 mod late;
 pub mod places;
@@ -28,8 +27,7 @@ mod time;
 mod words;
 
 pub use crash::{CrashRecord, REGISTERS};
-pub use device::{BARS, PassedDevice};
-pub use host::{HostPage, Place, Refused};
+pub use host::{AddressRange, HostPage, Refused};
 pub use late::{LATE_BYTES, LateReleases};
 pub use places::{CRASH_RECORD, HOST_PAGE, LATE_RELEASES, RECORD_BYTES, port, vector};
-pub use time::{HOST_TIME, HOST_TIME_WORDS, HostTime, Moment, Told};
+pub use time::{HOST_TIME, HOST_TIME_WORDS, HostTime, HostTimeReading, Moment};

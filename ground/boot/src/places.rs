@@ -1,15 +1,15 @@
-//! Where everything is in a guest, and by which ports it is heard.
+//! Addresses in a guest's memory, and the ports by which the host hears it.
 //!
 //! Addresses are physical ones, and are mapped as they are. What is behind the guest's own memory
 //! is what the host shares; see [`HostPage`](crate::HostPage) for how much of it there is.
 
-/// Where late releases are told, in the guest's memory: behind what it is started with.
+/// Address of the record of late releases; it follows what the guest is started with.
 pub const LATE_RELEASES: u64 = 0x6C00;
 
-/// Where the host page is, in the guest's memory.
+/// Address of the host page in the guest's memory.
 pub const HOST_PAGE: u64 = 0x7000;
 
-/// Where the crash record is, in the guest's memory.
+/// Address of the crash record in the guest's memory.
 pub const CRASH_RECORD: u64 = 0x7800;
 
 /// The most bytes that each of the two takes.
@@ -18,7 +18,7 @@ pub const RECORD_BYTES: usize = 0x800;
 /// The size of a page of the guest, in bytes: everything here begins on one.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// Where the guest's image begins; behind it are its stacks and its heap.
+/// Address of the guest's image; its stacks and its heap follow it.
 pub const IMAGE: u64 = 1 << 20;
 
 /// The first address that is not the guest's own memory any more.
@@ -36,7 +36,7 @@ pub const PROGRAM_DATA: [u64; 2] = [0x2000_0000, 0x3000_0000];
 /// The most bytes of each of these.
 pub const PROGRAM_DATA_BYTES_MAX: u64 = 256 << 20;
 
-/// The exchange.
+/// Address of the partition's exchange.
 pub const EXCHANGE: u64 = 0x4000_0000;
 
 /// The most bytes of the exchange.
@@ -52,15 +52,8 @@ pub const PROGRAM_CODE_BYTES_MAX: u64 = 32 << 20;
 /// The channels are from here, each where the job says, …
 pub const CHANNELS: u64 = 0x8000_0000;
 
-/// … to here.
+/// The end of the channels; the first address that is none of theirs.
 pub const CHANNELS_END: u64 = 0xC000_0000;
-
-/// The registers of devices that were passed through are from here, each where the host page says,
-/// …
-pub const PASSED: u64 = CHANNELS_END;
-
-/// … to here.
-pub const PASSED_END: u64 = CLOCK_BOARD;
 
 /// The clock board's page, which the guest can read without leaving.
 pub const CLOCK_BOARD: u64 = 0xD000_0000;

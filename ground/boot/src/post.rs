@@ -1,4 +1,4 @@
-//! How the job and the orders reach a guest.
+//! The post: a mailbox by which the job and the orders reach a guest.
 //!
 //! One letter at a time: the host writes it and its number, and the guest says by that number that
 //! it has taken it. The job is number 1; orders follow.
@@ -42,7 +42,7 @@ pub enum NotPosted {
     Full,
     /// It is longer than there is room for.
     TooLong {
-        /// Its bytes.
+        /// Size of the letter, in bytes.
         is: usize,
         /// The room, in bytes.
         room: usize,
@@ -82,14 +82,14 @@ impl fmt::Display for NotTaken {
 
 impl core::error::Error for NotTaken {}
 
-/// The host's side.
+/// The host's side, which puts letters in.
 #[derive(Debug)]
 pub struct Poster<'a> {
     words: &'a [AtomicU64],
     posted: u64,
 }
 
-/// The guest's side.
+/// The guest's side, which takes letters out.
 #[derive(Debug)]
 pub struct Taker<'a> {
     words: &'a [AtomicU64],
@@ -103,7 +103,7 @@ pub struct Bell<'a> {
 }
 
 impl Bell<'_> {
-    /// Whether a letter waits. Two loads.
+    /// Returns `true` if a letter waits. Costs two loads.
     #[inline]
     pub fn rings(&self) -> bool {
         self.words[POSTED].load(Relaxed) != self.words[TAKEN].load(Relaxed)
@@ -121,12 +121,13 @@ impl<'a> Poster<'a> {
         room(words).map(|_| Self { words, posted: 0 })
     }
 
-    /// Whether the last letter was taken.
+    /// Returns `true` if the guest took the last letter.
     pub fn is_taken(&self) -> bool {
         self.words[TAKEN].load(Acquire) == self.posted
     }
 
-    /// Whether the guest may go back to the program in the free slot: then nothing is put there.
+    /// Returns `true` if the guest may go back to the program in the free slot; the host then puts
+    /// nothing there.
     pub fn is_kept(&self) -> bool {
         self.words[KEEPS].load(Relaxed) != 0
     }
@@ -169,7 +170,7 @@ impl<'a> Taker<'a> {
         room(words).map(|_| Self { words, taken: 0 })
     }
 
-    /// What says whether a letter waits.
+    /// Returns a handle that tells cheaply if a letter waits.
     pub fn bell(&self) -> Bell<'a> {
         Bell { words: self.words }
     }
@@ -184,7 +185,7 @@ impl<'a> Taker<'a> {
         &self.words[CALL_UNTIL]
     }
 
-    /// Whether a letter waits. One load, without a barrier on x86.
+    /// Returns `true` if a letter waits. Costs one load, without a barrier on x86.
     #[inline]
     pub fn is_waiting(&self) -> bool {
         self.words[POSTED].load(Acquire) != self.taken

@@ -18,13 +18,13 @@ use core::sync::atomic::{
 
 use crate::HOST_PAGE;
 
-/// Where the first of the three words is, in the guest's memory.
+/// Address of the first of the three words, in the guest's memory.
 pub const HOST_TIME: u64 = HOST_PAGE + 8;
-/// How many words there are.
+/// Words of the record: sequence, counter, and time of the host.
 pub const HOST_TIME_WORDS: usize = 3;
 
-/// How often a reader tries to get words of one pair. The host's writer may be held up in the
-/// middle; the reader goes on with the pair before then, and tries again the next time.
+/// Tries of a reader to get words of one pair. The host's writer may be held up in the middle; the
+/// reader then keeps the pair before, and tries again the next time.
 const READ_TRIES: usize = 3;
 
 /// An instant, by both clocks.
@@ -36,12 +36,12 @@ pub struct Moment {
     pub host_ns: u64,
 }
 
-/// A pair as it was told.
+/// One reading of the host page: a moment, and the number by which it differs from the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// Which one it is: another one has another number, and an even one is whole.
+pub struct HostTimeReading {
+    /// Even; another moment has another number.
     pub sequence: u64,
-    /// The pair.
+    /// The moment that was read.
     pub moment: Moment,
 }
 
@@ -75,14 +75,14 @@ impl<'a> HostTime<'a> {
     }
 
     /// The pair; `None` where its writer was at it at every try.
-    pub fn read(&self) -> Option<Told> {
+    pub fn read(&self) -> Option<HostTimeReading> {
         let [sequence, counter, host_ns] = self.words;
         for _ in 0..READ_TRIES {
             let before = sequence.load(Acquire);
             let moment = Moment { counter: counter.load(Relaxed), host_ns: host_ns.load(Relaxed) };
             fence(Acquire);
             if before.is_multiple_of(2) && sequence.load(Relaxed) == before {
-                return Some(Told { sequence: before, moment });
+                return Some(HostTimeReading { sequence: before, moment });
             }
         }
         None
@@ -133,7 +133,10 @@ mod tests {
             AtomicU64::new(u64::from_le_bytes(*bytes))
         });
         let told = HostTime::new(words.each_ref()).read().unwrap();
-        assert_eq!(told, Told { sequence: 0, moment: Moment { counter: 5, host_ns: 7 } });
+        assert_eq!(
+            told,
+            HostTimeReading { sequence: 0, moment: Moment { counter: 5, host_ns: 7 } }
+        );
     }
 
     #[test]
@@ -149,7 +152,7 @@ mod tests {
                 ended.store(true, Relaxed);
             });
             while !ended.load(Relaxed) {
-                if let Some(Told { moment, .. }) = time.read() {
+                if let Some(HostTimeReading { moment, .. }) = time.read() {
                     assert_eq!(moment.host_ns, !moment.counter);
                 }
             }

@@ -1,4 +1,4 @@
-//! Records as words.
+//! Encodes records of the boot protocol as little-endian words of 64 bits, and decodes them.
 
 use crate::RECORD_BYTES;
 

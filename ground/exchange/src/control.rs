@@ -1,5 +1,4 @@
-//! What the partition says about itself: which data slot its program runs in, and how its fieldbus
-//! does, and whether it has paused.
+//! The partition's own state: the data slot of its program, its fieldbus, and its pause.
 //!
 //! | word | meaning |
 //! |-----:|---------|
@@ -22,7 +21,7 @@ pub(crate) const CONTROL_WORDS: usize = 8;
 /// The data slot that the program runs in, and the build that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Active {
-    /// The slot.
+    /// The slot that the program runs in.
     pub slot: Slot,
     /// The number of the build: 1 for the first that was loaded, one more with each deployment.
     /// Zero before one is loaded. Offsets into the data belong to one generation.
@@ -94,7 +93,7 @@ pub(crate) fn read_held(words: &[AtomicU64]) -> bool {
     read_troubles(words) > free
 }
 
-/// How a fieldbus did in the last cycle, and what it has lost.
+/// The state of a fieldbus in the last cycle, and its losses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldbusStatus {
     /// SubDevices that the frame passed.
@@ -103,7 +102,7 @@ pub struct FieldbusStatus {
     pub al_states: u8,
     /// The working counters of all process data, summed up.
     pub working_counter: u16,
-    /// What they sum up to when every SubDevice takes part; zero where there is no fieldbus.
+    /// The sum if every SubDevice takes part; zero if there is no fieldbus.
     pub expected: u16,
     /// Frames that did not come back in time, since the partition's process has started.
     pub lost_frames: u64,

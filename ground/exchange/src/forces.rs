@@ -76,13 +76,13 @@ impl<'map> ForceTable<'map> {
         &self.forces[..self.count]
     }
 
-    /// Whether there are none.
+    /// Returns `true` if nothing is forced.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether [`force`](Self::force) has room for `assignments`, one after the other. It may say
-    /// no where some of them concern the same variable.
+    /// Returns `true` if [`force`](Self::force) has room for `assignments`, one after the other.
+    /// May return `false` although there is room if several of them concern the same variable.
     pub fn has_room(&self, assignments: impl IntoIterator<Item = Assignment>) -> bool {
         let new = assignments
             .into_iter()

@@ -42,6 +42,7 @@ mod events;
 mod forces;
 mod image;
 pub mod primitive;
+pub mod program_face;
 mod region;
 mod retain;
 mod statistics;
@@ -66,9 +67,9 @@ pub use region::{
 };
 pub use retain::{RetainReader, RetainWriter, Retained};
 pub use statistics::{
-    Counters, Cycle, Histogram, HistogramTotals, Pulse, Recorder, SLOT_COUNT, SPIKE_COUNT,
-    ScanCounters, Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState, TaskStatistics,
-    TimelineSlot, Worst, WritableTask, bins,
+    Counters, Histogram, HistogramTotals, LateLimit, Pulse, Recorder, Release, SLOT_COUNT,
+    SPIKE_COUNT, ScanCounters, Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState,
+    TaskStatistics, TimelineSlot, Worst, WritableTask, bins,
 };
 pub use trace::{
     TRACE_VARIABLES_MAX, TraceConfiguration, TracePlace, TraceReader, TraceRequestError,

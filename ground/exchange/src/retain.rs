@@ -19,19 +19,19 @@ use crate::sync::{AtomicU64, Relaxed, spin_hint};
 
 pub(crate) const HALF_HEADER_WORDS: usize = 8;
 
-/// How often a reader looks at both halves.
+/// Looks of a reader at both halves before it gives up.
 const READ_TRIES: usize = 100;
 
-/// What a half says about itself.
+/// The header of a half: its number, build and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retained {
-    /// How many times they had been written, this one included.
+    /// Writings so far, this one included.
     pub number: u64,
     /// The cycle after which they were written.
     pub cycle: u64,
     /// The build that they belong to.
     pub generation: u32,
-    /// Their bytes.
+    /// Size of the retained values.
     pub bytes: usize,
 }
 
@@ -48,7 +48,7 @@ impl<'map> Half<'map> {
         Some(Self { header, payload })
     }
 
-    /// What it says, if nobody writes it now and somebody has.
+    /// Reads the header; returns `None` while it is being written, and if it never was.
     fn describe(&self) -> Option<Retained> {
         let retained = try_read(&self.header[0], || self.load())?;
         (retained.number > 0).then_some(retained)
@@ -73,7 +73,7 @@ fn halves<'map>(words: [&'map [AtomicU64]; 2], bytes: u32) -> Option<[Half<'map>
 pub struct RetainWriter<'map> {
     halves: [Half<'map>; 2],
     sequences: [SequenceWriter<'map>; 2],
-    /// Writings so far.
+    /// Number of the last writing.
     number: u64,
     bytes: usize,
 }
@@ -112,7 +112,7 @@ impl<'map> RetainWriter<'map> {
     }
 }
 
-/// A reading side.
+/// A reading side; it tries again while a half is being written.
 #[derive(Clone, Copy, Debug)]
 pub struct RetainReader<'map> {
     halves: [Half<'map>; 2],

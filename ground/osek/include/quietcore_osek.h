@@ -258,7 +258,8 @@ void quietcore_osek_terminate(void);
  */
 const char *quietcore_osek_error(void);
 /**
- * @brief Whose stack overflowed, asked after a fault of the thread inside of quietcore_osek_step().
+ * @brief Whose stack overflowed, asked after a fault of the thread inside of quietcore_osek_step()
+ * or quietcore_osek_initialize().
  * @param address what the fault accessed; where the operating system tells none (`SI_KERNEL`), the
  * stack pointer: a signal for which the stack had no room looks like that.
  * @return The task that ran, where its stack ends there; UINT32_MAX where it was something else.

@@ -1,7 +1,7 @@
 //! Makes sure that a configuration can work, before a kernel runs by it.
 //!
-//! What is refused here would make the kernel run beyond its tables, or break a rule that it relies
-//! on. Errors of a person are found earlier and told better, by the crate that reads OIL.
+//! A configuration refused here would make the kernel run beyond its tables, or break a rule that
+//! it relies on. Errors of a person are found earlier and told better, by the crate that reads OIL.
 
 use crate::configuration::{
     ACTIVATIONS_MAX, ALARMS_MAX, Action, ActionKind, COUNTERS_MAX, Configuration,
@@ -9,21 +9,21 @@ use crate::configuration::{
     SCHEDULER_LEVEL, Scale, TASKS_MAX, TICK_STEPS_MAX,
 };
 
-/// Where a configuration can't work.
+/// The entry of a configuration that can't work, and the rule that it breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// In which table.
+    /// The table of the entry.
     pub table: Table,
     /// Which entry of it; zero for the table as a whole.
     pub index: usize,
-    /// What must hold.
+    /// The rule, as a sentence that should hold.
     pub rule: &'static str,
 }
 
 /// A table of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// The configuration itself.
+    /// The configuration itself, and no table of it.
     System,
     /// `tasks`
     Tasks,
@@ -56,7 +56,7 @@ fn hold(holds: bool, table: Table, index: usize, rule: &'static str) -> Result<(
     if holds { Ok(()) } else { Err(Refusal { table, index, rule }) }
 }
 
-/// Checks all tables.
+/// Checks all tables, and the references between them.
 ///
 /// # Errors
 /// The first rule that does not hold.
@@ -275,7 +275,8 @@ fn check_steps(configuration: &Configuration<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What a tick of a counter can lead to. A schedule table reaches one of its points in a tick.
+/// Bounds the actions that a tick of a counter can lead to. A schedule table reaches one of its
+/// points in a tick.
 fn steps(configuration: &Configuration<'_>, counter: usize, steps_of: &[u32; COUNTERS_MAX]) -> u32 {
     let add = |sum: u32, action: &Action| {
         let increments = action.kind == ActionKind::IncrementCounter;

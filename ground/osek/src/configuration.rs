@@ -12,19 +12,19 @@
 //! A larger number is more urgent on both scales. All tables are indexed by the identifiers that
 //! services take: the first task is task 0. Layouts are those of C (`quietcore_osek.h`).
 
-/// Most tasks.
+/// The largest number of tasks.
 pub const TASKS_MAX: usize = 255;
 /// Most resources, `RES_SCHEDULER` among them.
 pub const RESOURCES_MAX: usize = 255;
-/// Most alarms.
+/// The largest number of alarms.
 pub const ALARMS_MAX: usize = 255;
-/// Most counters.
+/// The largest number of counters.
 pub const COUNTERS_MAX: usize = 32;
-/// Most schedule tables.
+/// The largest number of schedule tables.
 pub const SCHEDULE_TABLES_MAX: usize = 32;
-/// Most ISRs.
+/// The largest number of ISRs.
 pub const ISRS_MAX: usize = 62;
-/// Most application modes.
+/// The largest number of application modes.
 pub const MODES_MAX: usize = 32;
 /// Most activation requests of all tasks together, which is what the ready queue has places for.
 pub const ACTIVATIONS_MAX: usize = 1024;
@@ -53,18 +53,19 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether it has extended tasks, and with them events.
+    /// Returns `true` if the class has extended tasks, and with them events.
     pub const fn has_events(self) -> bool {
         matches!(self, Self::Ecc1 | Self::Ecc2)
     }
 
-    /// Whether it has several activations of a basic task, and several tasks a priority.
+    /// Returns `true` if the class has several activations of a basic task, and several tasks a
+    /// priority.
     pub const fn has_several(self) -> bool {
         matches!(self, Self::Bcc2 | Self::Ecc2)
     }
 }
 
-/// How much services check (OSEK OS 2.2.3, 11.1.1).
+/// Extent of the checks in services (OSEK OS 2.2.3, 11.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Checking {
@@ -87,7 +88,7 @@ pub enum Kind {
 /// A function of the program, as the kernel calls it.
 pub type Entry = extern "C" fn();
 
-/// A task.
+/// A task as the application declares it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Task {
@@ -110,7 +111,7 @@ pub struct Task {
     pub running_level: u8,
     /// Most activation requests at the same time, at least 1.
     pub activations: u8,
-    /// Basic or extended.
+    /// Basic or extended; only extended ones wait for events.
     pub kind: Kind,
 }
 
@@ -118,9 +119,9 @@ pub struct Task {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Isr {
-    /// Its function.
+    /// The function that is called for each interrupt.
     pub entry: Entry,
-    /// What raises it; its meaning is the port's.
+    /// The interrupt source, by a number of the port.
     pub source: u32,
     /// Its interrupt level, 1 to 62. ISRs of category 1 lie above all of category 2.
     pub level: u8,
@@ -138,7 +139,7 @@ pub enum Scale {
     Interrupt = 1,
 }
 
-/// A resource.
+/// A resource that tasks and ISRs get and release.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Resource {
@@ -148,7 +149,7 @@ pub struct Resource {
     pub ceiling: u8,
 }
 
-/// A counter.
+/// A counter, which alarms and schedule tables run by.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Counter {
@@ -158,17 +159,17 @@ pub struct Counter {
     pub ticks_per_base: u32,
     /// Shortest cycle of a cyclic alarm.
     pub min_cycle: u32,
-    /// Whether the port's tick drives it; else `IncrementCounter` does.
+    /// `true` if the port's tick drives it; `false` if `IncrementCounter` does.
     pub hardware: bool,
     /// Time of one tick of a hardware counter, in ns; zero for a software counter.
     pub tick_ns: u64,
 }
 
-/// What an alarm or an expiry point does.
+/// The action of an alarm or an expiry point.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Action {
-    /// Which action.
+    /// The kind of action, which says how to read the other fields.
     pub kind: ActionKind,
     /// The task, or the counter.
     pub object: u16,
@@ -182,7 +183,7 @@ pub struct Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ActionKind {
-    /// Activate a task.
+    /// Activates the task `task`.
     ActivateTask = 0,
     /// Set events of a task.
     SetEvent = 1,
@@ -192,11 +193,11 @@ pub enum ActionKind {
     IncrementCounter = 3,
 }
 
-/// An alarm.
+/// An alarm as the application declares it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Alarm {
-    /// What it does.
+    /// The action at each expiry.
     pub action: Action,
     /// The counter it belongs to.
     pub counter: u16,
@@ -216,7 +217,7 @@ pub struct ExpiryPoint {
     pub offset: u32,
     /// Its first action, in [`Configuration::actions`].
     pub first_action: u16,
-    /// How many actions it has, in their order.
+    /// Number of its actions, which are done in their order.
     pub action_count: u16,
 }
 
@@ -228,9 +229,9 @@ pub struct ScheduleTable {
     pub counter: u16,
     /// Its first expiry point, in [`Configuration::expiry_points`].
     pub first_point: u16,
-    /// How many it has, by rising offset; at least one.
+    /// Number of its points, by rising offset; at least one.
     pub point_count: u16,
-    /// Whether it begins again when it is over.
+    /// `true` if the table begins again when it is over.
     pub repeating: bool,
     /// Ticks of one run.
     pub duration: u32,
@@ -259,28 +260,28 @@ pub struct Hooks {
 /// All tables of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration<'a> {
-    /// Conformance class.
+    /// Conformance class of the application.
     pub class: Class,
     /// Standard or extended status.
     pub checking: Checking,
-    /// Whether the start, the end and the execution time of each job are told to the port; costs
-    /// two readings of the clock a switch. Needed for budgets.
+    /// `true` if the port is told the start, the end and the execution time of each job; costs two
+    /// readings of the clock a switch. Needed for budgets.
     pub accounting: bool,
     /// Number of application modes, 1 to 32.
     pub mode_count: u8,
-    /// The hooks.
+    /// The hooks; `None` for those that the program doesn't have.
     pub hooks: Hooks,
     /// The tasks, in any order.
     pub tasks: &'a [Task],
-    /// The ISRs.
+    /// The ISRs, by their numbers.
     pub isrs: &'a [Isr],
     /// The resources; `RES_SCHEDULER`, where it is used, is one of them.
     pub resources: &'a [Resource],
-    /// The counters.
+    /// The counters, hardware and software.
     pub counters: &'a [Counter],
-    /// The alarms.
+    /// The alarms, by their numbers.
     pub alarms: &'a [Alarm],
-    /// The schedule tables.
+    /// The schedule tables, by their numbers.
     pub schedule_tables: &'a [ScheduleTable],
     /// The expiry points of all schedule tables.
     pub expiry_points: &'a [ExpiryPoint],

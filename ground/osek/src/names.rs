@@ -1,4 +1,4 @@
-//! How statuses and services are called in the standard, for messages.
+//! Names of statuses and services in the standard, for messages.
 
 /// The statuses from 1 on: their names, and what each means.
 const STATUSES: [(&str, &str); 14] = [
@@ -60,7 +60,7 @@ pub fn of_status(number: u8) -> Option<&'static str> {
     status(number).map(|(name, _)| name)
 }
 
-/// What a status means, in words.
+/// Describes a status; `None` if the standard has none of this number.
 pub fn meaning_of_status(number: u8) -> Option<&'static str> {
     status(number).map(|(_, meaning)| meaning)
 }

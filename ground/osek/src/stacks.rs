@@ -1,5 +1,5 @@
-//! How much memory the stacks of an application take: one rule for the hosted port, which maps
-//! them, and for tools that refuse what it could not.
+//! Memory of the stacks of an application: one rule for the hosted port, which maps them, and for
+//! tools that refuse what it could not map.
 //!
 //! A task's stack has the bytes of its configuration, and a reserve for what comes from outside:
 //! frames of signals, which hold all vector registers, and the ISRs, which run on the stack of what
@@ -15,13 +15,13 @@ pub const OWN_STACKS_OF_GUEST: usize = 1;
 /// Bytes of each of these.
 pub const OWN_BYTES: usize = 64 * 1024;
 
-/// What a function called by the kernel on a task's stack may take for each interrupt level, in
-/// bytes: the ISR itself.
+/// Bytes that a function called by the kernel on a task's stack may use for each interrupt level:
+/// the ISR itself.
 const ISR_BYTES: usize = 4096;
 /// The part of the kernel and of the signal handler in one interrupt, in bytes; without
 /// optimisation it is about half of this.
 const KERNEL_BYTES: usize = 4096;
-/// What a service may take, hooks and a loader's functions included, in bytes.
+/// Bytes that a service may use, hooks and a loader's functions included.
 const SERVICE_BYTES: usize = 8192;
 /// Fewest bytes of a guard, so that a function with a large frame does not jump over it.
 const GUARD_BYTES_MIN: usize = 64 * 1024;
@@ -39,21 +39,21 @@ impl Machine {
     /// A machine that is not known: pages of 4 KiB and frames of 8 KiB.
     pub const USUAL: Self = Self { frame_bytes: 8192, page_bytes: 4096 };
 
-    /// What is added to a task's stack for interrupts of so many levels, in bytes. Four more frames
+    /// Bytes that are added to a task's stack for interrupts of `levels` levels. Four more frames
     /// are for signals that only note that they came: tick, timer, doorbell and one source at once,
-    /// where the thread was away.
+    /// while the thread was away.
     pub const fn reserve_bytes(self, levels: usize) -> usize {
         SERVICE_BYTES + (levels + 4) * (self.frame_bytes + KERNEL_BYTES) + levels * ISR_BYTES
     }
 
-    /// What lies below each stack, in bytes: at least as much as a signal's frame.
+    /// Bytes of the guard below each stack: at least as much as a signal's frame.
     pub const fn guard_bytes(self) -> usize {
         let most =
             if self.frame_bytes > GUARD_BYTES_MIN { self.frame_bytes } else { GUARD_BYTES_MIN };
         most.next_multiple_of(self.page_bytes)
     }
 
-    /// What a stack of so many bytes takes in memory, with its reserve and its guard, in bytes.
+    /// Bytes of memory for a stack of `bytes` bytes, with its reserve and its guard.
     pub const fn stack_bytes(self, bytes: usize, levels: usize) -> usize {
         (bytes + self.reserve_bytes(levels)).next_multiple_of(self.page_bytes) + self.guard_bytes()
     }
@@ -66,8 +66,8 @@ pub fn bytes_in_guest(tasks: impl Iterator<Item = usize>, levels: usize) -> usiz
     own.chain(tasks).map(|bytes| Machine::USUAL.stack_bytes(bytes, levels)).sum()
 }
 
-/// How many different levels interrupts have, those of ISRs and the kernel's own tick, which is of
-/// level 1.
+/// Counts the different levels of interrupts: those of ISRs, and that of the kernel's own tick,
+/// which is 1.
 pub fn levels(isrs: impl Iterator<Item = u8>) -> usize {
     isrs.fold(1_u64 << 1, |levels, level| levels | 1 << level).count_ones() as usize
 }

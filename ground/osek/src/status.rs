@@ -1,4 +1,4 @@
-//! What a service answers, and which service it was.
+//! The statuses that services return, and the numbers of services.
 //!
 //! Numbers up to 8 are those of the standard (OSEK OS 2.2.3, 13.1). Those above are of the kinds
 //! that the standard leaves to the implementation; their meanings follow AUTOSAR OS.

@@ -12,17 +12,17 @@ pub(crate) struct Text<const BYTES: usize> {
 }
 
 impl<const BYTES: usize> Text<BYTES> {
-    /// An empty text.
+    /// Makes a text without bytes.
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; BYTES], length: 0 }
     }
 
-    /// What it says.
+    /// Returns the text without its final zero.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// What it says, for C.
+    /// Returns the text with its final zero, for C.
     #[cfg(any(test, feature = "c"))]
     pub(crate) fn as_c(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()

@@ -20,7 +20,7 @@ impl CpuId {
         if number < CPU_LIMIT { Some(Self(number)) } else { None }
     }
 
-    /// The kernel's number.
+    /// Returns the kernel's number of the CPU.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -40,7 +40,7 @@ impl CpuSet {
     /// The set without a CPU.
     pub const EMPTY: Self = Self([0; WORDS]);
 
-    /// Adds a CPU.
+    /// Adds `cpu` to the set.
     pub const fn insert(&mut self, cpu: CpuId) {
         self.0[(cpu.0 / 64) as usize] |= 1 << (cpu.0 % 64);
     }
@@ -50,7 +50,7 @@ impl CpuSet {
         self.0[(cpu.0 / 64) as usize] &= !(1 << (cpu.0 % 64));
     }
 
-    /// Whether the CPU is in the set.
+    /// Returns `true` if `cpu` is in the set.
     pub const fn contains(&self, cpu: CpuId) -> bool {
         self.0[(cpu.0 / 64) as usize] & (1 << (cpu.0 % 64)) != 0
     }
@@ -60,7 +60,7 @@ impl CpuSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether no CPU is in the set.
+    /// Returns `true` if no CPU is in the set.
     pub fn is_empty(&self) -> bool {
         *self == Self::EMPTY
     }

@@ -31,7 +31,7 @@ const UNITS: Units = Units {
 };
 
 impl Nanos {
-    /// No time.
+    /// A duration of 0 ns.
     pub const ZERO: Self = Self(0);
     /// The longest representable duration.
     pub const MAX: Self = Self(u64::MAX);
@@ -97,7 +97,7 @@ impl Nanos {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// How often `other` fits into `self`; zero for a zero `other`.
+    /// Counts how often `other` fits into `self`; zero for a zero `other`.
     #[inline]
     pub const fn whole_times(self, other: Self) -> u64 {
         match self.0.checked_div(other.0) {

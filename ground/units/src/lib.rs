@@ -5,8 +5,12 @@
 //! | [`Nanos`] | a duration or an instant of the monotonic clock, in nanoseconds | `1 ms`, `800 us`, `8 h` |
 //! | [`ByteSize`] | an amount of memory, in bytes | `64 MiB` |
 //! | [`BitRate`], [`BitCount`] | a network rate and a burst | `100 Mbit/s`, `1 Mbit` |
+//! | [`DataType`] | the type of a number | `i16`, `f64` |
 //! | [`CpuId`], [`CpuSet`] | a logical CPU and a set of them | `3`, `0,2-5` |
 //! | [`SchedulingPolicy`], [`ThreadSettings`] | how a kernel schedules a thread | `SCHED_FIFO 90` |
+//! | [`Scheduling`], [`ThreadRequest`] | what a thread is asked to be | |
+//! | [`Wake`], [`WakeKind`] | how a task waits for its release | `early wake, 50 µs before the release` |
+//! | [`Overrun`], [`FaultReaction`] | what follows when a program is late or at fault | `catch-up`, `hold` |
 //! | [`Causes`] | an error with its causes | `the site can't run: no room` |
 //!
 //! A quantity that crosses a crate border has one of these types instead of a suffix in its name.
@@ -16,14 +20,22 @@
 
 mod causes;
 mod cpus;
+mod data_type;
 mod duration;
 mod quantity;
+mod request;
 mod size;
 mod thread;
+mod trouble;
+mod wake;
 
 pub use causes::Causes;
 pub use cpus::{CPU_LIMIT, CpuId, CpuSet};
+pub use data_type::DataType;
 pub use duration::Nanos;
 pub use quantity::UnitError;
+pub use request::{MemoryLock, Scheduling, ThreadRequest};
 pub use size::{BitCount, BitRate, ByteSize};
 pub use thread::{SchedulingPolicy, SettingsChange, ThreadSettings};
+pub use trouble::{FaultReaction, Overrun};
+pub use wake::{Wake, WakeKind};

@@ -12,7 +12,7 @@ const DIGITS_MAX: usize = 18;
 /// Why a written quantity can't be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitError {
-    /// Nothing was written.
+    /// The text is empty.
     Empty,
     /// It does not start with a decimal number; negative numbers belong here too.
     NotANumber,

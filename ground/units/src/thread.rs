@@ -48,6 +48,16 @@ impl SchedulingPolicy {
         }
     }
 
+    /// Returns the rank of a real-time policy, the highest first: `SCHED_DEADLINE` comes before all
+    /// priorities. `None` under any other policy.
+    pub const fn real_time_rank(self) -> Option<u32> {
+        match self {
+            Self::Deadline => Some(u32::MAX),
+            Self::Fifo { priority } | Self::RoundRobin { priority } => Some(priority),
+            _ => None,
+        }
+    }
+
     /// Returns the priority under `SCHED_FIFO`; `None` under any other policy.
     pub const fn fifo_priority(self) -> Option<u32> {
         match self {
@@ -75,7 +85,7 @@ impl fmt::Display for SchedulingPolicy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ThreadSettings {
-    /// Policy and priority.
+    /// Scheduling policy with its priority or budget.
     pub policy: SchedulingPolicy,
     /// The CPUs it may run on.
     pub affinity: CpuSet,
@@ -151,6 +161,14 @@ mod tests {
         );
         let same = settings.became(&settings).to_string();
         assert_eq!(same, "SCHED_FIFO 90 on CPU 1, 5.00 MiB locked, which is as before");
+    }
+
+    #[test]
+    fn real_time_policies_have_a_rank_and_the_deadline_comes_first() {
+        let rank = |number| SchedulingPolicy::from_kernel(number, 7).real_time_rank();
+        assert_eq!([1, 2].map(rank), [Some(7); 2]);
+        assert!(rank(6) > rank(1));
+        assert_eq!([0, 3, 4, 5].map(rank), [None; 4]);
     }
 
     #[test]

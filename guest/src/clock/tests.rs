@@ -42,7 +42,7 @@ proptest! {
 
 const HERTZ: u64 = 1_000_000_000;
 const START: Moment = Moment { counter: 5_000, host_ns: 1_000_000 };
-/// How often the host tells the time, in counts: 20 ms.
+/// Counts between two moments that the host tells: 20 ms.
 const EVERY: u64 = 20_000_000;
 
 /// A host that tells the time, and the clock that follows it.

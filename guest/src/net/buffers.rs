@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use quietcore_wire::FRAME_BYTES_MAX;
 
-/// How many buffers there are in each direction.
+/// Number of buffers in each direction.
 pub(super) const BUFFERS: usize = 32;
 /// The header before each frame (virtio 1.2, 5.1.6); all zero is a frame as it is.
 pub(super) const HEADER_BYTES: usize = 12;
@@ -28,7 +28,7 @@ static TRANSMIT: [Buffer; BUFFERS] =
     [const { Buffer(UnsafeCell::new([0; BUFFER_BYTES])) }; BUFFERS];
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Who has which buffer. A token is what the queue calls one that is in it.
+/// The owner of each buffer. A token is what the queue calls one that is in it.
 pub(super) struct Buffers {
     /// Buffers to receive into that were not given to the device so far.
     first: usize,
@@ -88,7 +88,7 @@ impl Buffers {
         self.sent[usize::from(token)] = (buffer, bytes);
     }
 
-    /// What the queue has under a token, as it was given.
+    /// Returns the buffer that the queue has under a token, as it was given.
     pub(super) fn sent(&self, token: u16) -> (usize, NonNull<[u8]>) {
         let (index, bytes) = self.sent[usize::from(token)];
         (index, part(&TRANSMIT[index], bytes))

@@ -1,5 +1,5 @@
-//! What the library of drivers asks of this machine: memory is addressed as it is, by the device
-//! too, and rings are pages of the image.
+//! Gives the library of drivers what it asks of this machine: memory is addressed as it is, by the
+//! device too, and rings are pages of the image.
 // UNSAFETY: says to a library where memory is that a device uses.
 #![expect(unsafe_code, reason = "the library's face to a machine is an unsafe trait")]
 

@@ -36,8 +36,8 @@ use crate::partition::releases::{Mode, NEVER, Releases};
 use crate::partition::{CONTEXTS, LEADER, LOADER};
 use crate::{exceptions, host};
 
-/// How early the timer may go off, in ns: it was set by the pair of counter and time that was in
-/// use then, and with the next one, 20 ms later, it may be another instant.
+/// Largest time by which the timer may go off early, in ns: it was set by the pair of counter and
+/// time that was in use then, and with the next one, 20 ms later, it may be another instant.
 const EARLY_NS: u64 = 10_000;
 /// The event by which a task goes on.
 const GO_ON: u64 = 1;
@@ -46,7 +46,7 @@ pub(crate) const RELEASE_SOURCE: u32 = 0;
 /// A context's task that is not known yet.
 const NO_TASK: u32 = u32::MAX;
 
-/// The processor.
+/// The processor as the kernel's port sees it.
 #[derive(Debug)]
 pub(crate) struct Processor {
     apic: Cell<Option<Apic>>,
@@ -61,11 +61,11 @@ static RELEASES: Releases = Releases::new();
 static DUE: AtomicU32 = AtomicU32::new(0);
 /// The kernel's number of the task of each context.
 static TASKS: [AtomicU32; CONTEXTS] = [const { AtomicU32::new(NO_TASK) }; CONTEXTS];
-/// Whether the host raises [`ATTENTION`] for a stop.
+/// `true` if the host raises [`ATTENTION`] for a stop.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
-/// Whether the leading task runs.
+/// `true` while the leading task runs.
 static LEADER_RUNS: AtomicBool = AtomicBool::new(false);
-/// Where the host sees until when the leading task's call may run.
+/// The word in which the host sees until when the leading task's call may run.
 static CALL_UNTIL: CallUntil = CallUntil(Cell::new(None));
 
 /// A word of the post.
@@ -78,7 +78,7 @@ unsafe impl Sync for CallUntil {}
 pub(crate) static SYSTEM: System<Bare<PartitionBoard>> =
     unsafe { System::new(Bare::new(PartitionBoard)) };
 
-/// The kernel's board.
+/// The board of the kernel in a partition.
 #[derive(Debug)]
 pub(crate) struct PartitionBoard;
 
@@ -154,7 +154,7 @@ pub(crate) unsafe fn set_up(clock: Clock) {
     interrupts::on_interrupt(handle);
 }
 
-/// How the tasks come to their releases, and what the host does for that.
+/// Sets the way in which the tasks come to their releases, and what the host does for that.
 pub(crate) fn set_mode(mode: Mode, is_told: bool, call_until: &'static AtomicU64) {
     RELEASES.set_mode(mode);
     IS_TOLD.store(is_told, Relaxed);
@@ -308,7 +308,7 @@ pub(crate) fn running_context() -> Option<usize> {
     TASKS.iter().position(|it| it.load(Relaxed) == task)
 }
 
-/// Whether the leading task runs: nothing preempts it.
+/// Returns `true` while the leading task runs: nothing preempts it.
 pub(crate) fn leader_runs() -> bool {
     LEADER_RUNS.load(Relaxed)
 }

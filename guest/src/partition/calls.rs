@@ -8,8 +8,9 @@
 //! Whose call an exception or an interrupt has hit says the stack that it was on. What is no call's
 //! (an interrupt's own work, which may lie on the same stack) is not ended: that is the guest's.
 //!
-//! What a program calls of ours may hold something that the next call needs. Such a stretch is in
-//! [shelter](SHELTER): a call is not ended there for its time, and is looked at again soon.
+//! A function of ours that a program calls may hold something that the next call needs. Such a
+//! stretch is in [shelter](SHELTER): a call is not ended there for its time, and is looked at again
+//! soon.
 //!
 //! A program that is a kernel has stacks of its own in its data, on which its call goes on. It may
 //! be [interrupted](interrupt_leader) at an instant that it has asked for: then a function of it is
@@ -31,6 +32,7 @@ use core::sync::atomic::{
 
 use quietcore_boot::places::{PROGRAM_DATA, PROGRAM_DATA_BYTES_MAX};
 use quietcore_exchange::com::Shelter;
+use quietcore_exchange::program_face::{Entry, Interrupt};
 
 use crate::exceptions::Frame;
 use crate::interrupts::Interrupted;
@@ -39,7 +41,7 @@ use crate::partition::board::running_context;
 use crate::partition::releases::NEVER;
 use crate::partition::{CONTEXTS, LEADER};
 
-/// How soon a call is looked at again that could not be ended.
+/// Time until a call is looked at again that could not be ended.
 const AGAIN_NS: u64 = 1_000_000;
 
 global_asm!(
@@ -89,35 +91,29 @@ unsafe extern "C" {
     safe static quietcore_guest_call_failed: u8;
 }
 
-/// A function of a program: `step(rate)`.
-pub(crate) type Entry = extern "C" fn(u32);
-
-/// A function of a program that is a kernel.
-pub(crate) type Interrupt = extern "C" fn();
-
-/// What is called, and for how long.
+/// A call, with the time that it may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called {
-    /// The program's slot.
+    /// Slot of the program.
     pub(crate) slot: u8,
     /// When the call is over its time.
     pub(crate) until_ns: u64,
-    /// What an interrupt calls that the program asks for.
+    /// The function for an interrupt that the program asks for.
     pub(crate) interrupt: Option<Interrupt>,
 }
 
-/// What ended a call early.
+/// The event that ended a call early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The exception; `None` where the call was over its time.
     pub(crate) vector: Option<u8>,
     /// The address that a page fault is about.
     pub(crate) address: u64,
-    /// The instruction.
+    /// Address of the instruction.
     pub(crate) instruction: u64,
 }
 
-/// What stands for no exception.
+/// The number that stands for no exception.
 const OVER_TIME: u64 = 256;
 
 /// The calls of one context.
@@ -133,11 +129,11 @@ pub(crate) struct Guard {
     is_sheltered: AtomicBool,
     /// The slot of the program that is called.
     slot: AtomicU8,
-    /// What an interrupt that the program asked for calls; null where it has nothing.
+    /// The function for an interrupt that the program asked for; null if it has none.
     interrupt: AtomicPtr<()>,
-    /// Whether such an interrupt came in shelter.
+    /// `true` if such an interrupt came in shelter.
     is_interrupted: AtomicBool,
-    /// How many interrupts are being seen to on this stack.
+    /// Number of interrupts that are being seen to on this stack.
     interrupts: AtomicU32,
     failure: [AtomicU64; 3],
 }
@@ -169,13 +165,13 @@ impl Guard {
         (self.bottom.load(Relaxed)..self.top.load(Relaxed)).contains(&stack)
     }
 
-    /// Whether this is a stack in the data of the program that is called.
+    /// Returns `true` if this is a stack in the data of the program that is called.
     fn lends(&self, stack: u64) -> bool {
         let data = PROGRAM_DATA[usize::from(self.slot.load(Relaxed) & 1)];
         (data..data + PROGRAM_DATA_BYTES_MAX).contains(&stack)
     }
 
-    /// Whether a call runs.
+    /// Returns `true` while a call runs.
     #[inline]
     pub(crate) fn is_inside(&self) -> bool {
         self.way_out.load(Relaxed) != 0
@@ -213,7 +209,7 @@ impl Guard {
         Err(self.failure())
     }
 
-    /// What an interrupt calls, as long as the call runs.
+    /// Returns the function for an interrupt, as long as the call runs.
     fn interrupt(&self) -> Option<Interrupt> {
         let interrupt = self.interrupt.load(Relaxed);
         if interrupt.is_null() || !self.is_inside() {
@@ -288,9 +284,9 @@ fn shelter(is_sheltered: bool) {
     }
 }
 
-/// What the interrupt that a program asked for calls now, if its call of the leading task was hit
-/// and is not in shelter. To be called with interrupts let in, after [`end_interrupt`]: it may
-/// return in a later call.
+/// Returns the function for the interrupt that a program asked for now, if its call of the leading
+/// task was hit and is not in shelter. To be called with interrupts let in, after
+/// [`end_interrupt`]: it may return in a later call.
 pub(crate) fn interrupt_leader(seen: &Seen) -> Option<Interrupt> {
     let guard = seen.guard.filter(|guard| ptr::eq(*guard, &GUARDS[LEADER]))?;
     if !guard.is_inside() {
@@ -329,7 +325,7 @@ pub(crate) fn see_to_exception(frame: &mut Frame, address: u64) -> bool {
 #[derive(Debug)]
 pub(crate) struct Seen {
     guard: Option<&'static Guard>,
-    /// Whether it has interrupted a call, whose registers are to be kept.
+    /// `true` if it has interrupted a call, whose registers are to be kept.
     pub(crate) is_inside: bool,
 }
 

@@ -3,13 +3,13 @@
 #![expect(unsafe_code, reason = "who is the leading task is found out before its cells are used")]
 
 use quietcore_exchange::com::Shelter;
-use quietcore_scan::kernel::{self, Ground, Inside, Leading};
+use quietcore_scan::kernel::{self, CycleHost, Inside, Leading};
 use quietcore_units::Nanos;
 
 use crate::partition::board;
 use crate::partition::calls::SHELTER;
 
-/// What the leading task knows of its cycle.
+/// The leading task's knowledge of its cycle.
 struct Kept(Leading);
 
 // SAFETY: used by the leading task alone.
@@ -17,11 +17,11 @@ unsafe impl Sync for Kept {}
 
 static LEADING: Kept = Kept(Leading::new());
 
-/// The guest.
+/// The guest as its program's kernel sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guest;
 
-impl Ground for Guest {
+impl CycleHost for Guest {
     #[inline]
     fn leading<R>(&self, work: impl FnOnce(&Leading) -> R) -> Option<R> {
         board::leader_runs().then(|| work(&LEADING.0))

@@ -6,46 +6,40 @@
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use quietcore_boot::LateReleases;
+use quietcore_exchange::{LateLimit, Release};
 use quietcore_scan::shared::TASK_LIMIT;
 use quietcore_units::Nanos;
 
-/// What is late, and how many releases of each task were.
+/// Counts the late releases of each task, and holds the limit.
 #[derive(Debug)]
 pub(crate) struct Late {
-    limit: Nanos,
+    limit: LateLimit,
     counts: [AtomicU64; TASK_LIMIT],
 }
 
 impl Late {
     /// Releases later than this are told; none where there is no limit.
     pub(crate) fn new(limit: Option<Nanos>) -> Self {
-        let limit = limit.unwrap_or(Nanos::new(u64::MAX));
-        Self { limit, counts: [const { AtomicU64::new(0) }; TASK_LIMIT] }
+        Self { limit: LateLimit::new(limit), counts: [const { AtomicU64::new(0) }; TASK_LIMIT] }
     }
 
-    /// Whether a release that was started then is late.
+    /// Returns whether a release is late.
     #[inline]
-    pub(crate) fn is_late(&self, due: Nanos, started: Nanos) -> bool {
-        started.saturating_sub(due) > self.limit
+    pub(crate) fn is_late(&self, release: &Release) -> bool {
+        self.limit.is_exceeded(release)
     }
 
-    /// One more release of a task was late: what there is to be told.
-    pub(crate) fn one(
-        &self,
-        task: usize,
-        release: u64,
-        due: Nanos,
-        started: Nanos,
-    ) -> LateReleases {
-        let (due_ns, started_ns) = (due.get(), started.get());
-        LateReleases { release, due_ns, started_ns, ..self.count(task, 1) }
+    /// Counts a late release of a task, the one that has this number; returns what is to be told.
+    pub(crate) fn one(&self, task: usize, number: u64, release: &Release) -> LateReleases {
+        let (due_ns, started_ns) = (release.due.get(), release.started.get());
+        LateReleases { release: number, due_ns, started_ns, ..self.count(task, 1) }
     }
 
     /// So many releases of a task passed unseen, the last of them a period ago: what there is to be
     /// told of those that were late.
     pub(crate) fn passed(&self, task: usize, period: Nanos, count: u64) -> Option<LateReleases> {
-        let within = self.limit.whole_times(period).min(count);
-        (within < count).then(|| self.count(task, count - within))
+        let late = self.limit.late_of_skipped(period, count);
+        (late > 0).then(|| self.count(task, late))
     }
 
     fn count(&self, task: usize, more: u64) -> LateReleases {
@@ -63,9 +57,9 @@ mod tests {
     fn late_releases_are_counted_and_the_others_are_none() {
         let late = Late::new(Some(Nanos::from_micros(50)));
         let at = Nanos::from_micros;
-        assert!(!late.is_late(at(1000), at(1050)) && late.is_late(at(1000), at(1051)));
-        assert!(!late.is_late(at(1000), at(900)));
-        let told = late.one(1, 7, at(1000), at(1100));
+        let release = |due, started| Release::unawaited(at(due), at(started), 0);
+        assert!(!late.is_late(&release(1000, 1050)) && late.is_late(&release(1000, 1051)));
+        let told = late.one(1, 7, &release(1000, 1100));
         let expected = LateReleases {
             task: 1,
             count: 1,
@@ -78,13 +72,13 @@ mod tests {
         let told = late.passed(1, at(20), 3);
         assert_eq!(told, Some(LateReleases { task: 1, count: 2, ..LateReleases::default() }));
         assert_eq!(late.passed(1, at(20), 2), None);
-        assert_eq!(late.one(0, 8, at(0), at(100)).count, 1);
+        assert_eq!(late.one(0, 8, &release(0, 100)).count, 1);
     }
 
     #[test]
     fn without_a_limit_nothing_is_late() {
         let late = Late::new(None);
-        assert!(!late.is_late(Nanos::ZERO, Nanos::new(u64::MAX)));
+        assert!(!late.is_late(&Release::unawaited(Nanos::ZERO, Nanos::MAX, 0)));
         assert_eq!(late.passed(0, Nanos::from_micros(1), 1_000_000), None);
     }
 }

@@ -24,9 +24,9 @@ use quietcore_units::Nanos;
 use crate::host;
 use crate::partition::LOADER;
 use crate::partition::board::{self, TaskClock};
-use crate::partition::hall::{Hall, hall};
 use crate::partition::program::leave;
 use crate::partition::start::BringUp;
+use crate::partition::state::{PartitionState, state};
 
 /// Time from the last preparation to the first release.
 const START_DELAY: Nanos = Nanos::from_micros(100);
@@ -39,52 +39,57 @@ pub(crate) fn say(text: &str) {
 
 /// The loader's task. Does not return.
 pub(crate) fn serve(bring_up: BringUp) -> ! {
-    let hall = hall();
-    let clock = TaskClock::new(LOADER, hall.job.cpu);
-    if let Err(why) = begin(hall, bring_up) {
+    let state = state();
+    let clock = TaskClock::new(LOADER, state.job.cpu);
+    let writer = state.region.layout().shape.task_count;
+    let Some(mut events) = state.region.event_writer(writer) else {
+        say("the exchange has no place for the partition's own events");
+        host::end(port::REFUSED)
+    };
+    if let Err(why) = begin(state, bring_up, &mut events) {
         say(&why);
         host::end(port::REFUSED);
     }
-    hall.set_start(Nanos::new(board::now()) + START_DELAY);
-    for context in (0..hall.job.tasks.len()).rev() {
+    state.set_start(Nanos::new(board::now()) + START_DELAY);
+    for context in (0..state.job.tasks.len()).rev() {
         board::activate(context);
     }
-    let writer = hall.region.layout().shape.task_count;
-    let mut events = hall.region.event_writer(writer);
-    while !hall.is_done() {
-        if let Some(events) = &mut events {
-            take_orders(hall, events);
-        }
+    while !state.is_done() {
+        take_orders(state, &mut events);
         clock.wait();
     }
     // All other tasks have ended: they are above this one.
     for slot in 0..2 {
-        drop(hall.put(slot, None));
+        drop(state.put(slot, None));
     }
     host::end(port::ENDED)
 }
 
 /// Loads the first build and brings up the fieldbus, as late as can be.
-fn begin(hall: &Hall, bring_up: BringUp) -> Result<(), String> {
-    let build = &hall.job.build;
-    let first = hall.loader.load(build)?;
-    drop(hall.put(build.stage.slot, Some(first)));
-    let fieldbus = match &hall.job.fieldbus {
-        Some(words) => bring_up(words, hall.region, hall.clock, rest_until)?,
+fn begin(
+    state: &PartitionState,
+    bring_up: BringUp,
+    events: &mut EventWriter<'_>,
+) -> Result<(), String> {
+    let build = &state.job.build;
+    let first = state.loader.load(build, events)?;
+    drop(state.put(build.stage.slot, Some(first)));
+    let fieldbus = match &state.job.fieldbus {
+        Some(words) => bring_up(words, state.region, state.clock, rest_until)?,
         None => Box::new(NoFieldbus),
     };
-    hall.fieldbus.set(Some(fieldbus));
+    state.fieldbus.set(Some(fieldbus));
     Ok(())
 }
 
 /// Lets the host have the processor until an instant, or until the loader is woken.
 fn rest_until(instant: Nanos) {
-    TaskClock::new(LOADER, hall().job.cpu).nap_until(instant);
+    TaskClock::new(LOADER, state().job.cpu).nap_until(instant);
 }
 
 /// Carries out the orders that wait.
-fn take_orders(hall: &Hall, events: &mut EventWriter<'_>) {
-    let mut post = hall.post.borrow_mut();
+fn take_orders(state: &PartitionState, events: &mut EventWriter<'_>) {
+    let mut post = state.post.borrow_mut();
     loop {
         let order = match post.waiting() {
             Ok(None) => return,
@@ -99,7 +104,7 @@ fn take_orders(hall: &Hall, events: &mut EventWriter<'_>) {
         };
         let (generation, result) = match order {
             Ok(GuestOrder::Stage(build)) => {
-                (build.stage.generation, stage(hall, &build).map_err(Some))
+                (build.stage.generation, stage(state, &build, events).map_err(Some))
             }
             // The host has said why.
             Ok(GuestOrder::Refuse(generation)) => (generation, Err(None)),
@@ -114,21 +119,25 @@ fn take_orders(hall: &Hall, events: &mut EventWriter<'_>) {
                 Happening::StageRefused { generation }
             }
         };
-        let task = hall.region.layout().shape.task_count;
+        let task = state.region.layout().shape.task_count;
         events.tell(0, Nanos::new(board::now()), task, what);
     }
 }
 
 /// Loads a build into the slot that is free.
-fn stage(hall: &Hall, build: &GuestBuild) -> Result<(), String> {
-    let (slot, shared) = (build.stage.slot, &hall.shared);
+fn stage(
+    state: &PartitionState,
+    build: &GuestBuild,
+    events: &mut EventWriter<'_>,
+) -> Result<(), String> {
+    let (slot, shared) = (build.stage.slot, &state.shared);
     let free = build.stage.check_free(shared.active(), shared.is_on_probation());
     free.map_err(|why| why.to_string())?;
     // The host has put the new one where its code was, so it is not ended but left.
-    if let Some(former) = hall.put(slot, None) {
+    if let Some(former) = state.put(slot, None) {
         leave(*former);
     }
-    let loaded = hall.loader.load(build)?;
-    drop(hall.put(slot, Some(loaded)));
+    let loaded = state.loader.load(build, events)?;
+    drop(state.put(slot, Some(loaded)));
     Ok(())
 }

@@ -14,7 +14,7 @@
 //! | module | what |
 //! |---|---|
 //! | `start` | from the host page to the kernel |
-//! | `hall` | what the tasks share, and what each of them does |
+//! | `state` | what the tasks share, and what each of them does |
 //! | `loader` | the first build, and those that are ordered |
 //! | `board` | the kernel's processor: the timer, interrupts, waiting |
 //! | `releases` | when tasks are due, and what the timer is set to |
@@ -23,7 +23,7 @@
 //! | `kernel` | the cycle of a program that is a kernel |
 //! | `face`, `program` | a program at its places |
 //!
-//! What can't be run is said on the console, and the guest ends with the status `REFUSED`.
+//! A job that can't be run is refused on the console, and the guest ends with the status `REFUSED`.
 
 #[cfg(target_os = "none")]
 mod board;
@@ -31,8 +31,6 @@ mod board;
 mod calls;
 #[cfg(target_os = "none")]
 mod face;
-#[cfg(target_os = "none")]
-mod hall;
 #[cfg(target_os = "none")]
 mod kernel;
 #[cfg(any(test, target_os = "none"))]
@@ -45,6 +43,8 @@ mod program;
 mod releases;
 #[cfg(target_os = "none")]
 mod start;
+#[cfg(target_os = "none")]
+mod state;
 
 #[cfg(any(test, target_os = "none"))]
 use quietcore_scan::shared::TASK_LIMIT;
@@ -55,9 +55,9 @@ pub use start::{BringUp, run};
 /// The leading task's context.
 #[cfg(any(test, target_os = "none"))]
 pub(crate) const LEADER: usize = 0;
-/// The loader's.
+/// Index of the loader's context.
 #[cfg(any(test, target_os = "none"))]
 pub(crate) const LOADER: usize = TASK_LIMIT;
-/// How many there are.
+/// Number of all contexts.
 #[cfg(any(test, target_os = "none"))]
 pub(crate) const CONTEXTS: usize = TASK_LIMIT + 1;

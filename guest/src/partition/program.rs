@@ -9,11 +9,12 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::{mem, ptr};
+use quietcore_exchange::program_face::{Entry, Interrupt};
 
-use quietcore_boot::Place;
+use quietcore_boot::AddressRange;
 use quietcore_boot::places::PROGRAM_DATA;
 use quietcore_exchange::com::Services;
-use quietcore_exchange::{Region, ShortText, Slot};
+use quietcore_exchange::{EventWriter, Region, ShortText, Slot};
 use quietcore_scan::fault::Fault;
 use quietcore_scan::guest::job::GuestBuild;
 use quietcore_scan::job::KernelTask;
@@ -26,8 +27,8 @@ use quietcore_units::Nanos;
 use crate::pages::{PAGE_BYTES, Window, cut_out, touch};
 use crate::partition::LOADER;
 use crate::partition::board;
-use crate::partition::calls::{Called, Entry, Failure, Interrupt, guard};
-use crate::partition::face::{Face, Ground};
+use crate::partition::calls::{Called, Failure, guard};
+use crate::partition::face::{Face, ProgramMemory};
 use crate::partition::kernel;
 use crate::partition::start::take_pages;
 
@@ -56,13 +57,13 @@ fn signal_of(vector: u8) -> u32 {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     face: Face,
-    ground: Ground,
+    memory: ProgramMemory,
     /// The longest that a step of each task may take, in ns.
     limits: [u64; TASK_LIMIT],
     /// The row of the first task of its own, where it is a kernel.
     first_row: u32,
     slot: u8,
-    /// What the services of a kernel have to know of it.
+    /// Knowledge of a kernel that its services need.
     kernel: Option<Inside>,
 }
 
@@ -75,12 +76,12 @@ impl Program for Loaded {
         let interrupt = match self.kernel {
             Some(build) if rate == 0 => {
                 kernel::enter(build);
-                self.face.interrupt
+                self.face.0.interrupt
             }
             _ => None,
         };
         let call = Call { context: task, slot: self.slot, limit_ns: *limit_ns, interrupt };
-        call.make(self.face.step, rate).map_err(|failure| self.fault(&failure))
+        call.make(self.face.0.step, rate).map_err(|failure| self.fault(&failure))
     }
 
     fn task_under_way(&self) -> Option<u32> {
@@ -93,7 +94,7 @@ impl Program for Loaded {
     }
 
     fn error_status(&self) -> ShortText {
-        ShortText::new(self.face.error_bytes(&self.ground))
+        ShortText::new(self.face.error_bytes(&self.memory))
     }
 }
 
@@ -103,16 +104,22 @@ impl Loaded {
         if self.kernel.is_some() {
             kernel::stop_timer();
         }
-        let Failure { vector, address, instruction } = *failure;
-        match vector {
-            None => Fault::Loop { instruction },
-            Some(vector) => Fault::Crash {
-                signal: signal_of(vector),
-                address,
-                instruction,
-                overflowed: self.face.overflowed_task(address),
-            },
-        }
+        fault_of(&self.face, failure)
+    }
+}
+
+/// Returns the fault that ended a call of a program. Its libraries are a part of it.
+fn fault_of(face: &Face, failure: &Failure) -> Fault {
+    let Failure { vector, address, instruction } = *failure;
+    match vector {
+        None => Fault::Loop { instruction, in_library: false },
+        Some(vector) => Fault::Crash {
+            signal: signal_of(vector),
+            address,
+            instruction,
+            in_library: false,
+            overflowed: face.overflowed_task(address),
+        },
     }
 }
 
@@ -126,7 +133,7 @@ pub(crate) fn leave(build: Build<Loaded>) {
 impl Drop for Loaded {
     fn drop(&mut self) {
         // Its fault ends it too.
-        let _ = Call::of_loader(self.slot).make(self.face.terminate, 0);
+        let _ = Call::of_loader(self.slot).make(self.face.0.terminate, 0);
     }
 }
 
@@ -158,50 +165,55 @@ impl Call {
     }
 }
 
-/// What builds are loaded into.
+/// The memory that builds are loaded into.
 #[derive(Debug)]
 pub(crate) struct Loader {
-    /// The exchange.
+    /// The exchange of the partition.
     pub(crate) region: Region<'static>,
-    /// What all stages must fit.
+    /// The room that all stages must fit.
     pub(crate) room: Room,
     /// The step function of each task, and the longest that it may take in ns.
     pub(crate) rates: Vec<(u32, u64)>,
     /// The tasks of its kernel, where it is one.
     pub(crate) kernel_tasks: Vec<KernelTask>,
-    /// What it calls.
+    /// The services that a build calls.
     pub(crate) services: &'static Services<'static>,
 }
 
 impl Loader {
     /// Makes a build that was copied to its places a program: runs its `initialize` and gives it
-    /// its values. Called in the loader's context.
+    /// its values. Called in the loader's context. Tells a crash in `initialize`, and one that does
+    /// not return, as an event of the partition.
     ///
     /// # Errors
     /// Why it can't be, in words.
-    pub(crate) fn load(&self, build: &GuestBuild) -> Result<Box<Build<Loaded>>, String> {
+    pub(crate) fn load(
+        &self,
+        build: &GuestBuild,
+        events: &mut EventWriter<'_>,
+    ) -> Result<Box<Build<Loaded>>, String> {
         let stage = &build.stage;
         stage.check(&self.room).map_err(|error| error.to_string())?;
         build.check().map_err(|error| error.to_string())?;
         let address = PROGRAM_DATA[usize::from(stage.slot)];
-        let data = Place { address, bytes: u64::from(stage.data_bytes) };
-        let ground = Ground { code: build.code, data };
+        let data = AddressRange { address, bytes: u64::from(stage.data_bytes) };
+        let memory = ProgramMemory { code: build.code, data };
         self.map(build)?;
         for place in [build.code, data] {
             touch(place.address, place.bytes);
         }
         // SAFETY: both places were just mapped, and the host gives both as memory.
-        let face = unsafe { Face::read(build.face, &ground) }?;
+        let face = unsafe { Face::read(build.face, &memory) }?;
         for (rate, _) in &self.rates {
-            if *rate >= face.rate_count {
-                let count = face.rate_count;
+            if *rate >= face.0.rate_count {
+                let count = face.0.rate_count;
                 return Err(format!(
                     "a task runs step function {rate}, but the program has {count}"
                 ));
             }
         }
-        // SAFETY: this face of this ground.
-        let tasks = unsafe { face.tasks(&ground) };
+        // SAFETY: this face of this memory.
+        let tasks = unsafe { face.tasks(&memory) };
         if !tasks.iter().eq(self.kernel_tasks.iter().map(|task| &task.name)) {
             return Err("it has other tasks of its own than those that the partition was started \
                         with; bring the site down and up again"
@@ -211,23 +223,18 @@ impl Loader {
         // SAFETY: the services are laid out as their header in C says and live for ever; no task
         // knows the program yet.
         unsafe { face.connect(services) };
-        let initialized = Call::of_loader(stage.slot).make(face.initialize, 0);
-        initialized.map_err(|failure| match failure.vector {
-            None => {
-                let at = failure.instruction;
-                format!("`initialize` did not return within {CALL_MAX}: it was at {at:#x}")
-            }
-            Some(vector) => {
-                let (signal, at) = (signal_of(vector), failure.instruction);
-                format!("`initialize` crashed: signal {signal} at {at:#x}")
-            }
-        })?;
+        if let Err(failure) = Call::of_loader(stage.slot).make(face.0.initialize, 0) {
+            let what = fault_of(&face, &failure).in_initialize(stage.generation, CALL_MAX);
+            let (now, task) = (Nanos::new(board::now()), self.region.layout().shape.task_count);
+            events.tell(0, now, task, what);
+            return Err(what.to_string());
+        }
         if face.has_error() {
-            let status: Vec<u8> = face.error_bytes(&ground).collect();
+            let status: Vec<u8> = face.error_bytes(&memory).collect();
             let status = String::from_utf8_lossy(&status);
             return Err(format!("the model reports an error after `initialize`: {status}"));
         }
-        for guard in face.guards(&ground) {
+        for guard in face.guards(&memory) {
             let pages = guard.address..guard.address + guard.bytes;
             for page in pages.step_by(PAGE_BYTES) {
                 // SAFETY: a page of the program's data, which it says that it does not touch.
@@ -243,7 +250,7 @@ impl Loader {
         let first_row = self.rates.len() as u32;
         let inside = Inside { slot: stage.slot, generation: stage.generation };
         let kernel = (!self.kernel_tasks.is_empty()).then_some(inside);
-        let program = Loaded { face, ground, limits, first_row, slot: stage.slot, kernel };
+        let program = Loaded { face, memory, limits, first_row, slot: stage.slot, kernel };
         Ok(Box::new(Build { stage: stage.clone(), program }))
     }
 

@@ -19,7 +19,8 @@ use crate::partition::{CONTEXTS, LEADER};
 /// An instant that never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// How late a guest that polls finds a call over its time, where the host does not look after it.
+/// Largest time after which a guest that polls finds a call over its time, if the host does not
+/// look after it.
 const POLLING_PATIENCE_NS: u64 = 1_000_000_000;
 
 /// When tasks are due, in ns. All is of one processor, with its interrupts off where it says so.
@@ -30,7 +31,7 @@ pub(crate) struct Releases {
     asked: AtomicU64,
     /// When calls into the program are to be looked at.
     look: AtomicU64,
-    /// What the timer is set to.
+    /// The instant that the timer is set to.
     armed: AtomicU64,
     /// Contexts other than the leading task that have work, a bit each.
     busy: AtomicU32,
@@ -39,7 +40,7 @@ pub(crate) struct Releases {
     polls: AtomicU32,
 }
 
-/// How a guest comes to its releases.
+/// The way in which a guest comes to its releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Mode {
@@ -106,7 +107,7 @@ impl Releases {
         self.asked.store(at_ns, Relaxed);
     }
 
-    /// Whether that instant has come; it is asked for no longer then.
+    /// Returns `true` if that instant has come; it is asked for no longer then.
     pub(crate) fn take_asked(&self, now_ns: u64) -> bool {
         let is_due = self.asked.load(Relaxed) <= now_ns;
         if is_due {
@@ -164,7 +165,8 @@ impl Releases {
         self.look.store(look_ns, Relaxed);
     }
 
-    /// What the timer has to be set to now; `None` where it stays as it is. With interrupts off.
+    /// Returns the instant that the timer has to be set to now; `None` if it stays as it is. With
+    /// interrupts off.
     pub(crate) fn next_setting(&self) -> Option<u64> {
         let releases =
             if self.polls() && self.busy.load(Relaxed) == 0 { NEVER } else { self.earliest() };

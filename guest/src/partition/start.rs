@@ -18,30 +18,29 @@ use core::sync::atomic::{
 
 use quietcore_boot::places::{CHANNELS, EXCHANGE, EXCHANGE_BYTES_MAX, POST, POST_BYTES_MAX};
 use quietcore_boot::post::Taker;
-use quietcore_boot::{HostPage, Place, port};
+use quietcore_boot::{AddressRange, HostPage, port};
 use quietcore_exchange::Region;
 use quietcore_exchange::channel::Channel;
 use quietcore_exchange::com::{KernelHost, NoKernel, Provision, Services};
 use quietcore_osek::configuration::{Class, Configuration, Isr, Kind, Task};
 use quietcore_osek::port::bare::Stack;
-use quietcore_probe::margin::Wake;
 use quietcore_scan::channels::{Numbered, compare};
 use quietcore_scan::guest::job::GuestJob;
 use quietcore_scan::job::TaskKind;
 use quietcore_scan::program::Fieldbus;
 use quietcore_scan::stage::Room;
 use quietcore_scan::watchdog::Watchdog;
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Wake};
 
 use crate::clock::{Clock, Followed};
 use crate::pages::{PAGE_BYTES, Pages, SMALL_END, Window, cut_out, touch};
 use crate::partition::board::{self, RELEASE_SOURCE, SYSTEM};
 use crate::partition::calls::{self, SHELTER};
-use crate::partition::hall::{self, Hall};
 use crate::partition::kernel::{Guest, KernelCycle};
 use crate::partition::loader;
 use crate::partition::program::Loader;
 use crate::partition::releases::Mode;
+use crate::partition::state::{self, PartitionState};
 use crate::partition::{CONTEXTS, LEADER, LOADER};
 use crate::{heap, host};
 
@@ -98,7 +97,7 @@ pub unsafe fn run(bring_up: BringUp) -> u8 {
     port::REFUSED
 }
 
-/// Opens the hall. Returns the contexts of the tasks.
+/// Opens the state. Returns the contexts of the tasks.
 fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
     // SAFETY: what the host says is there; a program's places are mapped when it is loaded.
     unsafe {
@@ -115,12 +114,16 @@ fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
     let mut numbered = Numbered::default();
     for (number, channel) in job.channels.iter().enumerate() {
         let added = attach_channel(channel.place).and_then(|found| {
-            compare(&found, &channel.entries)?;
-            numbered.add(&found, channel.sends, &channel.entries, &channel.signals)
+            compare(&found, &channel.entries)
+                .and_then(|()| {
+                    numbered.add(&found, channel.sends, &channel.entries, &channel.signals)
+                })
+                .map_err(|why| why.to_string())
         });
         added.map_err(|why| format!("channel {number}: {why}"))?;
     }
-    let table = Box::leak(Box::new(numbered.into_table(SHELTER, Nanos::new(board::now()))?));
+    let table = numbered.into_table(SHELTER, Nanos::new(board::now()));
+    let table = Box::leak(Box::new(table.map_err(|why| why.to_string())?));
     let is_kernel = !job.kernel_tasks.is_empty();
     let kernel: Option<&'static KernelCycle> =
         is_kernel.then(|| &*Box::leak(Box::new(KernelCycle::new(Guest))));
@@ -153,7 +156,7 @@ fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
     };
     board::set_mode(mode, job.is_watched, post.call_until());
     let contexts = in_order(&job);
-    Hall::new(job, region, clock, table, kernel, loader, post).open();
+    PartitionState::new(job, region, clock, table, kernel, loader, post).open();
     Ok(contexts)
 }
 
@@ -173,7 +176,7 @@ fn in_order(job: &GuestJob) -> Vec<usize> {
     contexts
 }
 
-fn take_job(place: Place) -> Result<(GuestJob, Taker<'static>), String> {
+fn take_job(place: AddressRange) -> Result<(GuestJob, Taker<'static>), String> {
     let none = || "there is no job for this guest".to_string();
     if place.address != POST || place.bytes > POST_BYTES_MAX {
         return Err(none());
@@ -191,7 +194,7 @@ fn take_job(place: Place) -> Result<(GuestJob, Taker<'static>), String> {
 ///
 /// # Safety
 /// It is mapped for ever, and all reach it by atomics.
-unsafe fn words(place: Place) -> &'static [AtomicU64] {
+unsafe fn words(place: AddressRange) -> &'static [AtomicU64] {
     let words = place.bytes as usize / size_of::<AtomicU64>();
     // SAFETY: as our caller promises; places begin on pages, and every bit pattern is an atomic.
     unsafe {
@@ -199,7 +202,7 @@ unsafe fn words(place: Place) -> &'static [AtomicU64] {
     }
 }
 
-fn attach(place: Place) -> Result<Region<'static>, String> {
+fn attach(place: AddressRange) -> Result<Region<'static>, String> {
     if place.address != EXCHANGE || place.bytes > EXCHANGE_BYTES_MAX {
         return Err("there is no exchange for this guest".to_string());
     }
@@ -213,7 +216,7 @@ fn attach(place: Place) -> Result<Region<'static>, String> {
     Ok(region)
 }
 
-fn attach_channel(place: Place) -> Result<Channel<'static>, String> {
+fn attach_channel(place: AddressRange) -> Result<Channel<'static>, String> {
     debug_assert!(place.address >= CHANNELS, "the job was checked");
     let base = NonNull::new(ptr::with_exposed_provenance_mut(place.address as usize));
     let base = base.ok_or("it has no place")?;
@@ -300,14 +303,14 @@ static ENTRIES: [extern "C" fn(); CONTEXTS] = [
 extern "C" fn enter<const CONTEXT: usize>() {
     board::begin_task(CONTEXT);
     match CONTEXT {
-        LEADER => hall::lead(),
+        LEADER => state::lead(),
         LOADER => {
             // SAFETY: `run` made the pointer from such a function.
             let bring_up =
                 unsafe { core::mem::transmute::<*mut (), BringUp>(BRING_UP.load(Acquire)) };
             loader::serve(bring_up)
         }
-        other => hall::follow(other),
+        other => state::follow(other),
     }
     board::end_task(CONTEXT);
     let _ = SYSTEM.terminate_task();

@@ -55,7 +55,7 @@ const DIVIDE_BY_ONE: u32 = 0b1011;
 /// The command goes to the own processor.
 const TO_SELF: u32 = 1 << 18;
 
-/// Where hypervisors say who they are, and what KVM can do.
+/// Leaf by which hypervisors say who they are, and what KVM can do.
 const HYPERVISOR: u32 = 0x4000_0000;
 const KVM_FEATURES: u32 = 0x4000_0001;
 const KVM_NAME: [u32; 3] = [0x4B4D_564B, 0x564B_4D56, 0x4D];
@@ -224,7 +224,7 @@ fn take_end_bit() -> bool {
     was_set != 0
 }
 
-/// Whether the hypervisor is KVM and takes the end of an interrupt in memory.
+/// Returns `true` if the hypervisor is KVM and takes the end of an interrupt in memory.
 fn has_end_in_memory() -> bool {
     // A processor without a hypervisor has no such name there, whatever it answers.
     let name = __cpuid(HYPERVISOR);

@@ -16,7 +16,7 @@ const TASK: u16 = 24;
 const GATE: u16 = 0x8E00;
 /// The first of the stacks that the processor changes to.
 const EXCEPTION_STACK: u16 = 1;
-/// The second.
+/// The second stack of the table.
 const ENTRY_STACK: u16 = 2;
 pub(crate) const STACK_BYTES: usize = 8192;
 /// An entry copies ten words.

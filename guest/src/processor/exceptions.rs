@@ -19,13 +19,13 @@ use quietcore_boot::{CrashRecord, port};
 
 use crate::host;
 
-/// How many vectors are exceptions.
+/// Number of vectors that are exceptions.
 const COUNT: usize = 32;
 
-/// How far the entries are apart.
+/// Distance of the entries in bytes.
 const ENTRY_BYTES: u64 = 16;
 
-/// What lies on the stack when an exception has been entered.
+/// The content of the stack when an exception has been entered.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Frame {
@@ -39,8 +39,8 @@ pub(crate) struct Frame {
     stack_segment: u64,
 }
 
-/// Who sees to an exception: gets its frame, and the address that a page fault is about. Where it
-/// says that it has, the processor goes on as the frame says then.
+/// Sees to an exception: gets its frame, and the address that a page fault is about. If it returns
+/// `true`, the processor goes on as the frame says then.
 pub(crate) type Keeper = fn(frame: &mut Frame, address: u64) -> bool;
 
 static KEEPER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
@@ -122,7 +122,7 @@ pub(crate) fn entry(vector: usize) -> u64 {
     (&raw const quietcore_guest_exceptions).expose_provenance() as u64 + vector as u64 * ENTRY_BYTES
 }
 
-/// Whether a crash is being told. One within it has nobody to be told to.
+/// `true` while a crash is being told. One within it has nobody to be told to.
 static IS_CRASHING: AtomicBool = AtomicBool::new(false);
 
 /// Returns where somebody has seen to it.

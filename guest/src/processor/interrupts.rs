@@ -41,11 +41,11 @@ use crate::host;
 
 /// The first vector that is no exception.
 pub(crate) const FIRST: usize = 32;
-/// How many there are from there.
+/// Number of vectors from there.
 pub(crate) const COUNT: usize = 224;
 /// Of the flags: interrupts are let in.
 const LET_IN: u64 = 1 << 9;
-/// How far the entries are apart.
+/// Distance of the entries in bytes.
 const ENTRY_BYTES: u64 = 16;
 
 // SAFETY: what the assembler, the linker or the image defines under these names is of these types.
@@ -65,7 +65,7 @@ pub fn wait() {
     unsafe { quietcore_guest_wait() };
 }
 
-/// What an interrupt has interrupted, as it goes on.
+/// The context that an interrupt has interrupted, as it goes on.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Interrupted {
@@ -74,7 +74,7 @@ pub struct Interrupted {
     pub instruction: u64,
     code_segment: u64,
     flags: u64,
-    /// The stack pointer.
+    /// Its stack pointer (rsp).
     pub stack: u64,
     stack_segment: u64,
 }
@@ -92,8 +92,8 @@ impl Interrupted {
     }
 }
 
-/// What is done at an interrupt, with interrupts off, on the stack of what it interrupts. It may
-/// leave that context for another; it returns when that goes on, as is said then.
+/// Handles an interrupt, with interrupts off, on the stack of what it interrupts. It may leave that
+/// context for another; it returns when that goes on, as is said then.
 pub type Handler = fn(vector: u8, interrupted: &mut Interrupted);
 
 static HANDLER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());

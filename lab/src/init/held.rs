@@ -15,7 +15,7 @@ use kvm_ioctls::{Error, Kvm, VcpuFd, VmFd};
 /// A processor that is off, and its machine.
 type Machine = (VcpuFd, VmFd);
 
-/// What is held.
+/// The mounts and processes that are held.
 #[derive(Debug)]
 pub(crate) struct Held {
     _machines: [Machine; 2],

@@ -6,13 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod hanging;
 mod held;
 mod mounts;
 
 use std::error::Error;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use quietcore_lab::job::{ALIVE, JOB, Job, OUT, STATUS};
 use rustix::system::{RebootCommand, finit_module, reboot};
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a shell says of a command that can't be started.
+/// Exit status of a shell for a command that can't be started.
 const NOT_STARTED: i32 = 127;
 
 fn main() -> ExitCode {
@@ -48,7 +49,12 @@ fn work() -> Result<(), Box<dyn Error>> {
         load(module)?;
     }
     mounts::make(&job.project)?;
-    thread::Builder::new().name("beat".to_owned()).spawn(beat)?;
+    let shares = [PathBuf::from("/"), job.project.clone()];
+    thread::Builder::new().name("beat".to_owned()).spawn(move || beat(&shares))?;
+    let tell_after = job.tell_after;
+    thread::Builder::new()
+        .name("hanging".to_owned())
+        .spawn(move || hanging::tell_after(tell_after))?;
     Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
     let _held = held::Held::machines();
     let status = run(&job);
@@ -56,10 +62,14 @@ fn work() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tells each second that this machine does not stand still.
-fn beat() {
+/// Tells each second that this machine does not stand still: neither its processors nor any of its
+/// devices. A share is asked for its size, which is kept nowhere in the machine's memory.
+fn beat(shares: &[PathBuf]) {
     let path = Path::new(OUT).join(ALIVE);
     loop {
+        for share in shares {
+            let _ = rustix::fs::statfs(share);
+        }
         let seconds = clock_gettime(ClockId::Boottime).tv_sec;
         // A share that can't be written to will be told of when the status is left there.
         let _ = fs::write(&path, format!("{seconds}\n"));

@@ -28,7 +28,7 @@ pub struct Configuration {
     pub(crate) remarks: Vec<Remark>,
 }
 
-/// Where the text asks for something that the program has to define.
+/// The position in the text that asks for something the program has to define.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// The name of a task, of an ISR, of a callback or of a hook.
@@ -69,17 +69,17 @@ pub struct Hooks {
     pub post_task: bool,
 }
 
-/// An application mode.
+/// An application mode, numbered by its position in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// Its name; the first one is also called `OSDEFAULTAPPMODE`.
     pub name: String,
 }
 
-/// A task.
+/// A task with everything that the kernel needs of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its name.
+    /// The name in the text; its C function is `TASK(name)`.
     pub name: String,
     /// Its priority as it was written.
     pub given_priority: u32,
@@ -87,7 +87,7 @@ pub struct Task {
     pub priority: u8,
     /// The level it runs at.
     pub running_level: u8,
-    /// Whether other tasks may preempt it.
+    /// `true` if other tasks may preempt it.
     pub preemptable: bool,
     /// Most activation requests at the same time.
     pub activations: u8,
@@ -114,13 +114,13 @@ pub struct Task {
 /// An interrupt service routine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Isr {
-    /// Its name.
+    /// The name in the text; its C function is `ISR(name)`.
     pub name: String,
     /// 1 or 2.
     pub category: u8,
     /// Its interrupt level, 1 to 62.
     pub level: u8,
-    /// What raises it.
+    /// The interrupt source, by a number of the port.
     pub source: u32,
     /// The numbers of the resources that it gets and releases.
     pub resources: Vec<usize>,
@@ -129,11 +129,11 @@ pub struct Isr {
 /// A resource that is got and released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
-    /// Its name.
+    /// The name in the text.
     pub name: String,
     /// The scale of its ceiling.
     pub scale: Scale,
-    /// Its ceiling.
+    /// The highest priority or interrupt level of its users.
     pub ceiling: u8,
     /// The number of the resource that it is another name of.
     pub linked_to: Option<usize>,
@@ -142,27 +142,27 @@ pub struct Resource {
 /// A resource that its tasks occupy whenever they run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InternalResource {
-    /// Its name.
+    /// The name in the text.
     pub name: String,
     /// The highest level of its tasks.
     pub ceiling: u8,
 }
 
-/// An event.
+/// An event, which a task of kind extended waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its name.
+    /// The name in the text.
     pub name: String,
-    /// Its bits.
+    /// The bits of the event; one bit, unless the text gives others.
     pub mask: u64,
 }
 
-/// A counter.
+/// A counter, which alarms and schedule tables run by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Its name.
+    /// The name in the text.
     pub name: String,
-    /// Its largest value.
+    /// The largest value, after which it begins at zero.
     pub max_allowed: u32,
     /// Ticks of its source for one of its own.
     pub ticks_per_base: u32,
@@ -172,7 +172,7 @@ pub struct Counter {
     pub tick_ns: Option<u64>,
 }
 
-/// What an alarm or an expiry point does.
+/// The action of an alarm or an expiry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Activates the task of this number.
@@ -203,14 +203,14 @@ pub struct AlarmStart {
     pub cycle: u32,
 }
 
-/// An alarm.
+/// An alarm, which does one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
-    /// Its name.
+    /// The name in the text.
     pub name: String,
     /// The number of its counter.
     pub counter: usize,
-    /// What it does.
+    /// The action at each expiry.
     pub action: Action,
     /// When it starts by itself, if it does.
     pub start: Option<AlarmStart>,
@@ -223,20 +223,20 @@ pub struct ExpiryPoint {
     pub name: String,
     /// Ticks from the start of the table.
     pub offset: u32,
-    /// What it does, in this order.
+    /// The actions in the order in which they are done.
     pub actions: Vec<Action>,
 }
 
-/// A schedule table.
+/// A schedule table with its expiry points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleTable {
-    /// Its name.
+    /// The name in the text.
     pub name: String,
     /// The number of its counter.
     pub counter: usize,
     /// Ticks of one run.
     pub duration: u32,
-    /// Whether it begins again when it is over.
+    /// `true` if it begins again when it is over.
     pub repeating: bool,
     /// Its expiry points, by rising offset.
     pub points: Vec<ExpiryPoint>,
@@ -274,7 +274,7 @@ impl Configuration {
         &self.cpu
     }
 
-    /// The conformance class.
+    /// Returns the conformance class, as given or as needed.
     pub const fn class(&self) -> Class {
         self.class
     }
@@ -284,7 +284,7 @@ impl Configuration {
         self.checking
     }
 
-    /// Whether the times of each job are told.
+    /// Returns `true` if the port is told the times of each job.
     pub const fn accounting(&self) -> bool {
         self.accounting
     }
@@ -304,7 +304,7 @@ impl Configuration {
         &self.tasks
     }
 
-    /// The ISRs.
+    /// Returns the ISRs, in the order of their numbers.
     pub fn isrs(&self) -> &[Isr] {
         &self.isrs
     }
@@ -314,27 +314,27 @@ impl Configuration {
         &self.resources
     }
 
-    /// The internal resources.
+    /// Returns the internal resources, in the order of their numbers.
     pub fn internal_resources(&self) -> &[InternalResource] {
         &self.internal_resources
     }
 
-    /// The events.
+    /// Returns the events, in the order of the text.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// The counters.
+    /// Returns the counters, in the order of their numbers.
     pub fn counters(&self) -> &[Counter] {
         &self.counters
     }
 
-    /// The alarms.
+    /// Returns the alarms, in the order of their numbers.
     pub fn alarms(&self) -> &[Alarm] {
         &self.alarms
     }
 
-    /// The schedule tables.
+    /// Returns the schedule tables, in the order of their numbers.
     pub fn schedule_tables(&self) -> &[ScheduleTable] {
         &self.schedule_tables
     }
@@ -379,13 +379,13 @@ impl Configuration {
         callbacks
     }
 
-    /// Where the text asks for the function of a task, of an ISR, of a callback or of a hook, by
-    /// its name in the text or, of a hook, in C.
+    /// Returns the position that asks for the function of a task, of an ISR, of a callback or of a
+    /// hook, by its name in the text or, of a hook, in C.
     pub fn definition(&self, name: &str) -> Option<&Definition> {
         self.definitions.0.iter().find(|definition| definition.name == name)
     }
 
-    /// What is allowed and may still surprise, in the order of the text.
+    /// Returns remarks on what is allowed and may still surprise, in the order of the text.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }

@@ -1,18 +1,19 @@
-//! What is wrong with an OIL text, each at its place, all at once.
+//! Problems of an OIL text, each at its position, all at once.
 
 use std::fmt;
 
 pub use quietcore_wording::PROBLEMS_MAX;
+use serde::Serialize;
 
 use crate::configuration::Definition;
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::unused::Unused;
 
 /// Characters of a token that a problem shows.
 const TOKEN_SHOWN_MAX: usize = 40;
 
 /// One thing that is wrong, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The file, as given to [`read`](crate::read) or as written in `#include`.
     pub file: String,
@@ -22,12 +23,12 @@ pub struct Problem {
     pub column: u32,
     /// The token that was found there; empty at the end of a file.
     pub token: String,
-    /// What is wrong with it and what would be right: lower case, without a final stop.
+    /// The problem and its remedy: lower case, without a final stop.
     pub message: String,
 }
 
 /// Something that is allowed and may still surprise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
     /// The file, as given to [`read`](crate::read) or as written in `#include`.
     pub file: String,
@@ -37,7 +38,7 @@ pub struct Remark {
     pub column: u32,
     /// The token that the remark is about.
     pub token: String,
-    /// What to know.
+    /// The remark as a sentence: lower case, without a final stop.
     pub message: String,
 }
 
@@ -72,8 +73,8 @@ pub type Problems = quietcore_wording::Problems<Problem>;
 
 /// A token at a place, with what is to be said of it.
 #[derive(Debug)]
-struct Found {
-    place: Place,
+struct LocatedMessage {
+    place: TextPosition,
     token: String,
     message: String,
 }
@@ -82,9 +83,9 @@ struct Found {
 #[derive(Debug)]
 pub(crate) struct Collector {
     files: Vec<String>,
-    problems: Vec<Found>,
+    problems: Vec<LocatedMessage>,
     left_out: usize,
-    remarks: Vec<Found>,
+    remarks: Vec<LocatedMessage>,
     strict: bool,
     unused: Unused,
 }
@@ -109,7 +110,13 @@ impl Collector {
 
     /// The token at `place` departs from the language, and what it means is clear: `refused` is
     /// said of it where asked to be strict, else `understood`.
-    pub(crate) fn depart(&mut self, place: Place, token: &str, refused: &str, understood: &str) {
+    pub(crate) fn depart(
+        &mut self,
+        place: TextPosition,
+        token: &str,
+        refused: &str,
+        understood: &str,
+    ) {
         if self.strict {
             self.refuse(place, token, refused);
         } else {
@@ -136,14 +143,14 @@ impl Collector {
     }
 
     /// The token at `place` is wrong. An empty token is the end of the file.
-    pub(crate) fn refuse(&mut self, place: Place, token: &str, message: impl Into<String>) {
+    pub(crate) fn refuse(&mut self, place: TextPosition, token: &str, message: impl Into<String>) {
         self.refuse_with(place, token, || message.into());
     }
 
     /// As [`Self::refuse`], for a message that takes time to find.
     pub(crate) fn refuse_with(
         &mut self,
-        place: Place,
+        place: TextPosition,
         token: &str,
         message: impl FnOnce() -> String,
     ) {
@@ -151,7 +158,7 @@ impl Collector {
             self.left_out += 1;
             return;
         }
-        self.problems.push(Found { place, token: shown(token), message: message() });
+        self.problems.push(LocatedMessage { place, token: shown(token), message: message() });
     }
 
     /// A word is wrong.
@@ -160,24 +167,28 @@ impl Collector {
     }
 
     /// The token at `place` is allowed and may still surprise.
-    pub(crate) fn remark(&mut self, place: Place, token: &str, message: impl Into<String>) {
+    pub(crate) fn remark(&mut self, place: TextPosition, token: &str, message: impl Into<String>) {
         if self.remarks.len() < PROBLEMS_MAX {
-            self.remarks.push(Found { place, token: shown(token), message: message.into() });
+            self.remarks.push(LocatedMessage {
+                place,
+                token: shown(token),
+                message: message.into(),
+            });
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Returns `true` if no problem was found so far.
     pub(crate) const fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// How many things are wrong so far, listed or not.
+    /// Counts the problems so far, listed or not.
     pub(crate) const fn count(&self) -> usize {
         self.problems.len() + self.left_out
     }
 
     /// A place as texts name it: `file:line`, or `line N` where both are in the same file.
-    pub(crate) fn name(&self, place: Place, seen_from: Place) -> String {
+    pub(crate) fn name(&self, place: TextPosition, seen_from: TextPosition) -> String {
         if place.file == seen_from.file {
             format!("line {}", place.line)
         } else {
@@ -185,8 +196,8 @@ impl Collector {
         }
     }
 
-    /// Where a name stands, for those who read the configuration.
-    pub(crate) fn definition(&self, name: &str, place: Place) -> Definition {
+    /// Returns the position of a name, for those who read the configuration.
+    pub(crate) fn definition(&self, name: &str, place: TextPosition) -> Definition {
         Definition {
             name: name.to_owned(),
             file: self.files[usize::from(place.file)].clone(),
@@ -199,7 +210,11 @@ impl Collector {
     pub(crate) fn finish(mut self) -> Result<Vec<Remark>, Problems> {
         if self.problems.is_empty() {
             if let Some((word, message)) = self.unused.told() {
-                self.remarks.push(Found { place: word.place, token: shown(&word.text), message });
+                self.remarks.push(LocatedMessage {
+                    place: word.place,
+                    token: shown(&word.text),
+                    message,
+                });
             }
             self.remarks.sort_by_key(|found| found.place);
             let remarks = self.remarks.into_iter().map(|found| Remark {

@@ -8,11 +8,11 @@ use crate::problem::{Collector, Problems};
 use crate::text::including::{NotIncluded, tokens};
 use crate::text::sections::parse;
 
-/// How a text is read.
+/// Options of reading a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Whether what departs from the language, or belongs to another implementation of it, is a
-    /// problem. Where it is not, it is understood or left unused, and a remark says so.
+    /// `true` if a departure from the language, or a part of another implementation of it, is a
+    /// problem. Otherwise it is understood or left unused, and a remark says so.
     pub strict: bool,
     /// The time of a tick for hardware counters that say none, in ns; `None` where nobody knows.
     pub tick_ns: Option<u64>,

@@ -6,9 +6,9 @@ use crate::application::shaped::article;
 use crate::schema::{Attribute, Kind, Presence, REFUSED, Shape};
 use quietcore_wording::either;
 
-/// What stands before the tables.
+/// Text before the tables.
 const OPENING: &str = include_str!("reference/opening.md");
-/// What stands behind the tables.
+/// Text behind the tables.
 const CLOSING: &str = include_str!("reference/closing.md");
 
 /// The reference as Markdown; `docs/oil.md` is its output.
@@ -31,7 +31,7 @@ pub fn reference() -> String {
     text
 }
 
-/// What a kind of object is.
+/// Describes a kind of object in a sentence.
 const fn about(kind: Kind) -> &'static str {
     match kind {
         Kind::Os => "The kernel itself; exactly one. Its name means nothing.",
@@ -44,8 +44,8 @@ const fn about(kind: Kind) -> &'static str {
         Kind::Isr => "An interrupt service routine, `ISR(name)` in C; at most 62.",
         Kind::Resource => {
             "A resource; at most 254 beside `RES_SCHEDULER`. Its ceiling is the highest priority \
-             of the tasks that use it, or the highest interrupt level where an ISR uses it. What \
-             uses another name of it counts, too."
+             of the tasks that use it, or the highest interrupt level where an ISR uses it. Users \
+             of another name of it count, too."
         }
         Kind::Event => "An event of one or more tasks, of which each has 64 at most.",
         Kind::Counter => "A counter; at most 32. All hardware counters have the same tick.",

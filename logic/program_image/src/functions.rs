@@ -15,13 +15,13 @@ pub const NAME_BYTES_MAX: usize = 512;
 /// Functions by their addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Functions {
-    /// Sorted by address.
+    /// Sorted by address, without repetition.
     starts: Vec<Start>,
     /// All names, one after the other.
     names: String,
 }
 
-/// Where a function begins, and which part of the names is its own.
+/// The begin of a function, and its part of the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Start {
     address: u64,

@@ -12,7 +12,7 @@
 #[cfg(test)]
 mod tests;
 
-use object::elf;
+use object::elf::{self, ProgramHeader64};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, Object as _};
 use quietcore_boot::places::PROGRAM_DATA_BYTES_MAX;
@@ -50,9 +50,9 @@ fn refused<T>(why: impl Into<String>) -> Result<T, ImageError> {
 pub struct Part {
     /// Its first address in the guest, the start of a page.
     pub address: u64,
-    /// What is there; behind it zeros up to the end of the page.
+    /// The content; zeros follow it up to the end of the page.
     pub bytes: Vec<u8>,
-    /// Whether it is code.
+    /// `true` if it is code.
     pub executable: bool,
 }
 
@@ -191,7 +191,7 @@ impl ProgramImage {
     }
 }
 
-/// What is known of an image while its face is checked.
+/// The parts of an image while its face is checked.
 #[derive(Debug)]
 pub(crate) struct Parts<'i> {
     slot: Slot,
@@ -208,7 +208,7 @@ impl Parts<'_> {
         })
     }
 
-    /// Whether there is code at an address.
+    /// Returns `true` if there is code at an address.
     pub(crate) fn is_code(&self, address: u64) -> bool {
         self.parts.iter().filter(|part| part.executable).any(|part| {
             let inside = address.checked_sub(part.address);
@@ -216,7 +216,7 @@ impl Parts<'_> {
         })
     }
 
-    /// Whether there are so many bytes of writable data at an address.
+    /// Returns `true` if `bytes` bytes of writable data are at an address.
     pub(crate) fn is_data(&self, address: u64, bytes: u64) -> bool {
         let inside = address.checked_sub(self.slot.data().start);
         let end = inside.and_then(|inside| inside.checked_add(bytes));
@@ -224,17 +224,33 @@ impl Parts<'_> {
     }
 }
 
-/// One part of the file that is loaded.
+/// A part of a linked file, as its program header has it.
 #[derive(Debug, Clone, Copy)]
-struct Segment {
-    flags: u32,
-    address: u64,
-    memory_bytes: u64,
-    file_offset: u64,
-    file_bytes: u64,
+pub struct Segment {
+    /// The permissions, `PF_R`, `PF_W` and `PF_X`.
+    pub flags: u32,
+    /// The address of its first byte in memory.
+    pub address: u64,
+    /// Bytes that it takes in memory.
+    pub memory_bytes: u64,
+    /// Offset of its content in the file, in bytes.
+    pub file_offset: u64,
+    /// Bytes of its content; zeros follow it in memory.
+    pub file_bytes: u64,
 }
 
 impl Segment {
+    /// Reads a program header.
+    pub fn of(header: &ProgramHeader64<LittleEndian>) -> Self {
+        Self {
+            flags: header.p_flags(LittleEndian).0,
+            address: header.p_vaddr(LittleEndian),
+            memory_bytes: header.p_memsz(LittleEndian),
+            file_offset: header.p_offset(LittleEndian),
+            file_bytes: header.p_filesz(LittleEndian),
+        }
+    }
+
     fn bytes_of<'d>(&self, file: &'d [u8]) -> Result<&'d [u8], ImageError> {
         let start = usize::try_from(self.file_offset).ok();
         let bytes = usize::try_from(self.file_bytes).ok();
@@ -258,18 +274,11 @@ fn segments(elf: &ElfFile64<'_, LittleEndian>) -> Result<Vec<Segment>, ImageErro
     let mut loaded = Vec::new();
     for header in headers {
         let kind = header.p_type(LittleEndian);
-        let flags = header.p_flags(LittleEndian).0;
-        let bytes = header.p_memsz(LittleEndian);
+        let segment = Segment::of(header);
         match kind {
-            elf::PT_LOAD if bytes > 0 => loaded.push(Segment {
-                flags,
-                address: header.p_vaddr(LittleEndian),
-                memory_bytes: bytes,
-                file_offset: header.p_offset(LittleEndian),
-                file_bytes: header.p_filesz(LittleEndian),
-            }),
+            elf::PT_LOAD if segment.memory_bytes > 0 => loaded.push(segment),
             elf::PT_LOAD | elf::PT_NULL => {}
-            elf::PT_GNU_STACK if flags & elf::PF_X.0 == 0 => {}
+            elf::PT_GNU_STACK if segment.flags & elf::PF_X.0 == 0 => {}
             elf::PT_GNU_STACK => {
                 return refused(
                     "needs an executable stack; a nested function or a piece of assembly asks \

@@ -28,5 +28,5 @@ pub mod image;
 pub mod slot;
 
 pub use functions::Functions;
-pub use image::{FILE_BYTES_MAX, ImageError, Part, ProgramImage};
+pub use image::{FILE_BYTES_MAX, ImageError, Part, ProgramImage, Segment};
 pub use slot::Slot;

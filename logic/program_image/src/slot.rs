@@ -19,14 +19,14 @@ use quietcore_boot::places::{
 /// One of the two places: a new build is put into the one that does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slot {
-    /// The first.
+    /// The first of the two.
     A,
-    /// The second.
+    /// The second of the two.
     B,
 }
 
 impl Slot {
-    /// Both, in order.
+    /// Both slots, in order.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
 
     /// Addresses of code and constants.

@@ -1,4 +1,4 @@
-//! Industrial application classes: what a control application asks of time.
+//! Industrial application classes: the demands of a control application on time.
 //!
 //! The catalogue holds published figures, each with its source; where a source gives a range of
 //! cycles, the source line says which end is taken. Users add classes of their own in the site
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// The part of the cycle that the release latency may take: one tenth.
 pub const CYCLE_PART: u64 = 10;
 
-/// How jitter is computed. A number without its definition isn't shown.
+/// The formula of jitter. A number without its definition isn't shown.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -32,7 +32,7 @@ pub enum JitterDefinition {
 }
 
 impl JitterDefinition {
-    /// The definition in words.
+    /// Returns the definition in words.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Whiskers => "p97.5 − p2.5",
@@ -42,25 +42,25 @@ impl JitterDefinition {
     }
 }
 
-/// An application class.
+/// An application class with its published or own limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Class {
     /// The name in site files, in kebab case.
     pub name: String,
-    /// What it is, for people.
+    /// The kind of application, for people.
     pub title: String,
     /// The cycle, in ns; `None` where the source gives none.
     pub cycle_ns: Option<u64>,
     /// The largest jitter, in ns; `None` where the source gives none.
     pub jitter_ns: Option<u64>,
-    /// How that jitter is computed.
+    /// The formula of that jitter.
     pub jitter_definition: JitterDefinition,
-    /// Where the figures come from, with table, clause or edition.
+    /// The source of the figures, with table, clause or edition.
     pub source: String,
 }
 
 impl Class {
-    /// The largest release latency, in ns: a tenth of the cycle.
+    /// Returns the largest release latency, in ns: a tenth of the cycle.
     pub fn latency_limit_ns(&self) -> Option<u64> {
         self.cycle_ns.map(|cycle| cycle / CYCLE_PART)
     }
@@ -144,7 +144,7 @@ const ROWS: [Row; 19] = [
     ),
 ];
 
-/// The published classes.
+/// Returns the published classes.
 pub fn catalogue() -> Vec<Class> {
     let nanos = |micros: f64| (micros > 0.0).then_some((micros * 1_000.0) as u64);
     ROWS.iter()

@@ -24,9 +24,9 @@
 //! the correction, in 3 to 6 % of the comparisons. Limits of the standard deviation hold less well
 //! in small samples of a long tail: 9 % at 1 200 values.
 //!
-//! What no statistics can do: runs made one after the other on a machine that drifts differ by the
-//! drift. Whoever wants to know the effect of one setting alternates it; [`slowdown`] compares
-//! blocks that were measured so.
+//! No statistics can remove drift: runs made one after the other on a machine that drifts differ by
+//! the drift. To learn the effect of one setting, alternate it; [`slowdown`] compares blocks that
+//! were measured so.
 
 mod beside;
 mod dependence;
@@ -53,7 +53,7 @@ use distribution_function::DistributionFunction;
 /// The probability of calling equal what differs by chance alone: 1 − confidence.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// What a comparison found.
+/// The finding of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum Finding {
     /// The difference is larger than chance explains.
@@ -81,17 +81,17 @@ impl std::fmt::Display for Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
-    /// The figure.
+    /// The figure is known.
     Exactly(f64),
     /// The figure lies in an overflow.
     AtLeast {
-        /// The bound.
+        /// The bound that the figure reaches at least.
         at_least: f64,
     },
 }
 
 impl Value {
-    /// The figure or its bound.
+    /// Returns the figure or its bound.
     pub const fn lower_bound(self) -> f64 {
         match self {
             Self::Exactly(value) | Self::AtLeast { at_least: value } => value,
@@ -106,7 +106,7 @@ pub struct Interval {
     pub low: Option<f64>,
     /// Upper limit; absent where it is open.
     pub high: Option<f64>,
-    /// Whether these are limits of the ratio B / A, not of the difference B − A.
+    /// `true` for limits of the ratio B / A, `false` for the difference B − A.
     pub of_ratio: bool,
 }
 
@@ -115,25 +115,25 @@ pub struct Interval {
 pub struct Difference {
     /// Its key, as in the evidence document.
     pub statistic: &'static str,
-    /// Its name.
+    /// Name of the statistic, for people.
     pub title: &'static str,
-    /// In A.
+    /// Its value in A; absent where A has none.
     pub a: Option<Value>,
-    /// In B.
+    /// Its value in B; absent where B has none.
     pub b: Option<Value>,
     /// B − A, in ns or cycles.
     pub difference: Option<f64>,
-    /// B / A.
+    /// The ratio B / A; absent where A is zero, or where nothing is tested.
     pub ratio: Option<f64>,
-    /// How well the difference or ratio is known.
+    /// The 95 % interval of the difference or ratio.
     pub interval: Option<Interval>,
     /// Probability of such a difference by chance, this comparison alone.
     pub p_value: Option<f64>,
     /// The same, among all comparisons of these records.
     pub p_corrected: Option<f64>,
-    /// What was found, by the corrected probability.
+    /// The finding, by the corrected probability.
     pub finding: Finding,
-    /// The same in words.
+    /// The finding in words.
     pub sentence: String,
 }
 
@@ -144,23 +144,23 @@ pub struct Comparison {
     pub a: String,
     /// The name of B.
     pub b: String,
-    /// In what the records differ otherwise, and what limits the comparison.
+    /// Other differences between the records, and limits of the comparison.
     pub remarks: Vec<String>,
-    /// What the figures rest on.
+    /// The assumptions that the figures rest on.
     pub assumptions: Vec<String>,
-    /// How far A's values depend on each other.
+    /// Dependence of A's successive values on each other.
     pub dependence_a: Dependence,
-    /// How far B's values depend on each other.
+    /// Dependence of B's successive values on each other.
     pub dependence_b: Dependence,
-    /// The statistics.
+    /// The statistics, in the order in which they are shown.
     pub statistics: Vec<Difference>,
-    /// How often one exceeds the other's maximum; absent without values.
+    /// Exceedances of the smaller maximum; absent without values.
     pub beyond: Option<Beyond>,
-    /// How often each exceeds common limits.
+    /// Exceedances of common limits, by each.
     pub rates: Vec<RatesAt>,
 }
 
-/// Compares B with A. Both keep their conditions; what of those differs is remarked.
+/// Compares B with A. Both keep their conditions; differences between those are remarked.
 pub fn compare(a: &Record, b: &Record) -> Comparison {
     let (dependence_a, dependence_b) = (Dependence::of(a), Dependence::of(b));
     let sides = [Side::new(a, dependence_a.clone()), Side::new(b, dependence_b.clone())];
@@ -214,13 +214,13 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Independent values that would say as much.
+    /// Returns the number of independent values that would say as much.
     pub(crate) fn effective_count(&self) -> f64 {
         self.function.count() as f64 / self.dependence.inflation
     }
 }
 
-/// Why the records can't be compared at all.
+/// Returns the reason why the records can't be compared at all.
 fn hindrance(a: &Record, b: &Record) -> Option<String> {
     for (letter, record) in [("A", a), ("B", b)] {
         if !record.is_valid() {
@@ -250,8 +250,8 @@ fn remarks(a: &Record, b: &Record) -> Vec<String> {
     differ("profile", a.profile.clone(), b.profile.clone());
     let backend = |record: &Record| record.conditions.backend().unwrap_or_default().to_owned();
     differ("backend", backend(a), backend(b));
-    differ("mode", a.conditions.mode.clone(), b.conditions.mode.clone());
-    differ("policy", a.conditions.policy.clone(), b.conditions.policy.clone());
+    differ("mode", a.conditions.mode.to_string(), b.conditions.mode.to_string());
+    differ("policy", a.conditions.policy.to_string(), b.conditions.policy.to_string());
     differ(
         "resolution",
         format!("{} ns", a.release.resolution_ns()),
@@ -271,8 +271,8 @@ fn remarks(a: &Record, b: &Record) -> Vec<String> {
     remarks
 }
 
-/// Holm's correction: the smallest of m probabilities times m, the next times m − 1, and so on,
-/// never falling.
+/// Applies Holm's correction: the smallest of m probabilities times m, the next times m − 1, and so
+/// on, never falling.
 fn correct(statistics: &mut [Difference], beyond: Option<&mut Beyond>) {
     let mut tests: Vec<(f64, &mut Option<f64>, &mut Finding)> = statistics
         .iter_mut()

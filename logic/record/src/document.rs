@@ -13,8 +13,8 @@ use crate::isolation::{self, IsolationMatrix};
 use crate::ledger::Ledgers;
 use crate::reason::Reason;
 use crate::record::{
-    Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
-    RoundTripRun, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
+    ConditionsEntry, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun,
+    ProgramStop, Record, RoundTripRun, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
 };
 use crate::slowdown::{self, MemorySlowdown, Pressure, RoutineSlowdown};
 use crate::statistics::Statistics;
@@ -28,26 +28,28 @@ pub const EVIDENCE_SCHEMA: &str = "quietcore.evidence/1";
 pub struct Document {
     /// [`EVIDENCE_SCHEMA`].
     pub schema: String,
-    /// The records.
+    /// The records, in the order of the folder.
     pub records: Vec<RecordEntry>,
     /// Every record judged against every class.
     pub verdicts: Vec<Judgement>,
     /// The verdict on all partitions; absent where none declares a class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overall: Option<OverallVerdict>,
-    /// What neighbours cost accesses to memory, by working set; absent where none were measured.
+    /// The cost of neighbours to accesses to memory, by working set; absent where none were
+    /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_slowdowns: Vec<MemorySlowdown>,
     /// Slowdown against the neighbours' bandwidth; absent where none was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pressures: Vec<Pressure>,
-    /// What neighbours cost a kernel's routines; absent where none were measured.
+    /// The cost of neighbours to a kernel's routines; absent where none were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routine_slowdowns: Vec<RoutineSlowdown>,
-    /// What each control of the machine does, and which are needed; absent where none were tried.
+    /// The effect of each control of the machine, and the controls that are needed; absent where
+    /// none were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunings: Vec<Tuning>,
-    /// What each neighbour does to a partition; absent where none were tried.
+    /// The effect of each neighbour on a partition; absent where none were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbances: Vec<Disturbance>,
     /// The isolation matrix of each partition; absent where fewer than two of its rows were
@@ -61,7 +63,7 @@ pub struct Document {
 pub struct OverallVerdict {
     /// The worst of them: the exit status of `qualify`.
     pub verdict: Verdict,
-    /// Each of them.
+    /// The verdict on each of them.
     pub partitions: Vec<PartitionVerdict>,
 }
 
@@ -69,11 +71,11 @@ pub struct OverallVerdict {
 /// keep its reservation, NOT PROVEN where one of those is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PartitionVerdict {
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
-    /// The class.
+    /// Name of the class.
     pub class: String,
-    /// The verdict.
+    /// PASS, FAIL or NOT PROVEN.
     pub verdict: Verdict,
 }
 
@@ -84,11 +86,11 @@ pub struct RecordEntry {
     pub name: String,
     /// The probe, or the program whose data was imported.
     pub probe: String,
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// Whether the profile keeps the partition's CPU reservation.
+    /// `true` if the profile keeps the partition's CPU reservation.
     pub reserved: bool,
     /// The CPU, where one is known.
     pub cpu: Option<u32>,
@@ -96,21 +98,22 @@ pub struct RecordEntry {
     pub period_ns: Option<u64>,
     /// Values are multiples of this, rounded down, in ns.
     pub resolution_ns: u64,
-    /// Whether the numbers may be trusted.
+    /// `true` if the numbers may be trusted.
     pub valid: bool,
-    /// Why not; empty for a valid record.
+    /// The reasons why not, in words; empty for a valid record.
     pub invalid_because: Vec<String>,
-    /// The same in their order, as codes with figures; absent for a valid record.
+    /// The same reasons in their order, as codes with figures; absent for a valid record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_reasons: Vec<Reason>,
-    /// What was asked for and not in force. Such a record proves nothing about the site.
+    /// Settings that were asked for and not in force, in words. Such a record proves nothing about
+    /// the site.
     pub degraded: Vec<String>,
-    /// The same in their order, as codes with figures; absent where all was in force.
+    /// The same settings in their order, as codes with figures; absent where all was in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub degraded_reasons: Vec<Reason>,
     /// The run ended before its time.
     pub interrupted: bool,
-    /// The release latency.
+    /// Statistics of the release latency.
     pub statistics: Statistics,
     /// The wake-up latency, where it was measured apart.
     pub wakeup_statistics: Option<Statistics>,
@@ -121,16 +124,20 @@ pub struct RecordEntry {
     /// The response time of the program, from the due instant to the end of its cycle.
     #[serde(default)]
     pub response_statistics: Option<Statistics>,
-    /// What the task of the program was held to.
+    /// The limits to which the task of the program was held.
     #[serde(default)]
     pub scan_terms: Option<ScanTerms>,
-    /// What was counted of the program.
+    /// Counters of the program.
     #[serde(default)]
     pub scan_counters: Option<ScanCounters>,
-    /// Why the program stopped before its time; empty for one that ran to its end.
+    /// The reasons why the program stopped before its time, in words; empty for one that ran to its
+    /// end.
     #[serde(default)]
     pub faults: Vec<String>,
-    /// What the program's own kernel found wrong; with the task that drives it all of that.
+    /// The same reasons in their order, as values; absent for a program that ran to its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<ProgramStop>,
+    /// Errors that the program's own kernel found; with the task that drives it all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_errors: Vec<KernelErrors>,
     /// The routine of a kernel that was measured; absent for all other records.
@@ -139,14 +146,14 @@ pub struct RecordEntry {
     /// The interrupt that was measured; absent for all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<InterruptEntry>,
-    /// Where the time of late releases went; absent where that was not asked for.
+    /// The causes of the time of late releases; absent where they were not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledgers: Option<Ledgers>,
     /// The accesses to memory that were measured; absent for all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryEntry>,
-    /// What was counted beside the round trips of frames, which are in `statistics`; absent for all
-    /// other records.
+    /// Counters beside the round trips of frames, which are in `statistics`; absent for all other
+    /// records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<RoundTripRun>,
     /// Releases before they were due.
@@ -157,18 +164,18 @@ pub struct RecordEntry {
     pub own_cost_ns: u64,
     /// The fastest cycle that this record qualifies its partition for.
     pub fastest_cycle: Option<FastestCycle>,
-    /// Why there is none.
+    /// The reason why there is none.
     pub no_fastest_cycle_because: Option<String>,
-    /// What the figures hold for.
-    pub conditions: Conditions,
+    /// The conditions that the figures hold for.
+    pub conditions: ConditionsEntry,
 }
 
 /// A routine of a kernel in figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RoutineEntry {
-    /// Which one.
+    /// The routine that was measured.
     pub routine: Routine,
-    /// How its interrupt was brought; absent where it has none.
+    /// The way in which its interrupt was brought; absent where it has none.
     pub trigger: Option<Trigger>,
     /// The kernel, its port and its configuration, in words.
     pub kernel: String,
@@ -209,7 +216,8 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         Ok(cycle) => (Some(cycle), None),
         Err(because) => (None, Some(because)),
     };
-    let scan = record.scan.as_ref();
+    let scan = record.scan();
+    let stops = scan.map_or(&[][..], |scan| &scan.faults);
     RecordEntry {
         name: record.name.clone(),
         probe: record.probe.clone(),
@@ -231,9 +239,10 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         response_statistics: scan.map(|scan| Statistics::of_histogram(&scan.response)),
         scan_terms: scan.map(|scan| scan.terms),
         scan_counters: scan.map(|scan| scan.counters),
-        faults: scan.map(|scan| scan.faults.clone()).unwrap_or_default(),
+        faults: stops.iter().map(ToString::to_string).collect(),
+        stops: stops.to_vec(),
         kernel_errors: scan.map(|scan| scan.kernel_errors.clone()).unwrap_or_default(),
-        routine: record.routine.as_ref().map(|run| RoutineEntry {
+        routine: record.routine().map(|run| RoutineEntry {
             routine: run.routine,
             trigger: run.trigger,
             kernel: run.kernel.clone(),
@@ -242,16 +251,16 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
             clamped: run.clamped,
             figures: run.figures(),
         }),
-        interrupt: record.interrupt.as_ref().map(InterruptRun::entry),
+        interrupt: record.interrupt().map(InterruptRun::entry),
         ledgers: record.ledgers.clone(),
-        memory: record.memory.as_ref().map(MemoryRun::entry),
-        round_trip: record.round_trip.clone(),
+        memory: record.memory().map(MemoryRun::entry),
+        round_trip: record.round_trip().cloned(),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,
         fastest_cycle: fastest,
         no_fastest_cycle_because: because.map(|reason| reason.to_string()),
-        conditions: record.conditions.clone(),
+        conditions: ConditionsEntry::from(&record.conditions),
     }
 }
 

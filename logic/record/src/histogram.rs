@@ -38,14 +38,14 @@ pub enum Quantile {
 }
 
 impl Quantile {
-    /// The value or its lower bound, in ns.
+    /// Returns the value or its lower bound, in ns.
     pub const fn lower_bound(self) -> u64 {
         match self {
             Self::Exactly(value) | Self::AtLeast { at_least: value } => value,
         }
     }
 
-    /// The value, in ns, where it is known.
+    /// Returns the value, in ns, where it is known.
     pub const fn exact(self) -> Option<u64> {
         match self {
             Self::Exactly(value) => Some(value),
@@ -72,7 +72,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram with the full range and a resolution of 1 ns.
+    /// Makes an empty histogram with the full range and a resolution of 1 ns.
     pub fn new() -> Self {
         Self {
             counts: vec![0; BIN_COUNT],
@@ -86,8 +86,8 @@ impl Histogram {
         }
     }
 
-    /// An empty histogram for data of another program: values are multiples of `resolution_ns`,
-    /// rounded down, and those from `overflow_from_ns` on were only counted.
+    /// Makes an empty histogram for data of another program: values are multiples of
+    /// `resolution_ns`, rounded down, and those from `overflow_from_ns` on were only counted.
     pub fn imported(resolution_ns: u64, overflow_from_ns: u64) -> Self {
         Self {
             overflow_from_ns: overflow_from_ns.min(bins::RANGE_END),
@@ -96,7 +96,7 @@ impl Histogram {
         }
     }
 
-    /// A copy of a histogram in an exchange whose writer has ended.
+    /// Copies a histogram in an exchange whose writer has ended.
     ///
     /// # Errors
     /// [`StoredError::Inconsistent`] when the parts contradict each other: the writer was ended in
@@ -119,7 +119,7 @@ impl Histogram {
         if self.is_consistent() { Ok(self) } else { Err(StoredError::Inconsistent) }
     }
 
-    /// Adds a value.
+    /// Adds one value, in ns.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         self.record_many(value_ns, 1);
@@ -172,48 +172,49 @@ impl Histogram {
         self.note(other.min_ns, other.max_ns, other.count, other.sum_ns);
     }
 
-    /// Values recorded, the overflow included.
+    /// Returns the number of values, the overflow included.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Smallest value, in ns; 0 in an empty histogram.
+    /// Returns the smallest value, in ns; 0 in an empty histogram.
     pub fn min_ns(&self) -> u64 {
         self.min_ns
     }
 
-    /// Largest value, in ns; 0 in an empty histogram.
+    /// Returns the largest value, in ns; 0 in an empty histogram.
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
-    /// Values without a bin.
+    /// Returns the number of values without a bin.
     pub fn overflow(&self) -> u64 {
         self.overflow
     }
 
-    /// Values from here on have no bin, in ns.
+    /// Returns the value from which on there is no bin, in ns.
     pub fn overflow_from_ns(&self) -> u64 {
         self.overflow_from_ns
     }
 
-    /// The values are multiples of this, rounded down, in ns.
+    /// Returns the step of which the values are multiples, rounded down, in ns.
     pub fn resolution_ns(&self) -> u64 {
         self.resolution_ns
     }
 
-    /// Whether it has the full range and a resolution of 1 ns, as all that was recorded here.
+    /// Returns `true` if it has the full range and a resolution of 1 ns, as all that was recorded
+    /// here.
     pub fn has_all_bins(&self) -> bool {
         self.resolution_ns == 1 && self.overflow_from_ns == bins::RANGE_END
     }
 
-    /// Sum of all values, in ns; it saturates.
+    /// Returns the sum of all values, in ns; it saturates.
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns
     }
 
-    /// Whether the sum can be one of values in these bins. What lies in an overflow, or was rounded
-    /// by another program, has no bounds.
+    /// Returns `true` if the sum can be one of values in these bins. Values in an overflow, or
+    /// rounded by another program, have no bounds.
     pub fn sum_fits(&self) -> bool {
         if self.overflow > 0 || self.resolution_ns > 1 || self.sum_ns == u64::MAX {
             return true;
@@ -225,13 +226,13 @@ impl Histogram {
         (bound(|bin| bin.low_ns)..=bound(|bin| bin.high_ns)).contains(&u128::from(self.sum_ns))
     }
 
-    /// Arithmetic mean, in ns, from the exact sum; `None` in an empty histogram.
+    /// Returns the arithmetic mean, in ns, from the exact sum; `None` in an empty histogram.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// Standard deviation of the sample, in ns, from the middles of the bins (within 0.05 % of each
-    /// value); `None` below two values or where an overflow hides some.
+    /// Returns the standard deviation of the sample, in ns, from the middles of the bins (within
+    /// 0.05 % of each value); `None` below two values or where an overflow hides some.
     pub fn standard_deviation_ns(&self) -> Option<f64> {
         if self.count < 2 || self.overflow > 0 {
             return None;
@@ -245,31 +246,31 @@ impl Histogram {
         Some((squares / (self.count - 1) as f64).sqrt())
     }
 
-    /// The bins that aren't empty, ascending.
+    /// Returns the bins that aren't empty, ascending.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         // All others are empty, as an invariant says.
         let first = bins::index_of(self.min_ns).unwrap_or(BIN_COUNT);
         let end = bins::index_of(self.max_ns).map_or(BIN_COUNT, |last| last + 1);
-        self.bins_of(first, end.max(first))
-    }
-
-    fn bins_of(&self, first: usize, end: usize) -> impl Iterator<Item = Bin> + '_ {
-        let counts = (first..end).zip(&self.counts[first..end]);
-        counts.filter(|(_, count)| **count > 0).map(|(index, count)| Bin {
-            low_ns: bins::lowest_of(index),
-            high_ns: bins::highest_of(index),
-            count: *count,
+        let blocks = self.counts[first..end.max(first)].chunks(BLOCK).enumerate();
+        let blocks = blocks.filter(|(_, block)| **block != [0; BLOCK][..block.len()]);
+        blocks.flat_map(move |(number, block)| {
+            let block = block.iter().enumerate().filter(|(_, count)| **count > 0);
+            block.map(move |(place, count)| {
+                let index = first + number * BLOCK + place;
+                let (low_ns, high_ns) = (bins::lowest_of(index), bins::highest_of(index));
+                Bin { low_ns, high_ns, count: *count }
+            })
         })
     }
 
-    /// The smallest value below or at which at least the part `part` of the sample lies (inverse of
-    /// the empirical distribution function), as the upper end of its bin and within the extremes;
-    /// `None` in an empty histogram.
+    /// Returns the smallest value below or at which at least the part `part` of the sample lies
+    /// (inverse of the empirical distribution function), as the upper end of its bin and within the
+    /// extremes; `None` in an empty histogram.
     pub fn quantile(&self, part: f64) -> Option<Quantile> {
         self.quantiles(&[part])[0]
     }
 
-    /// Several quantiles in one pass; `parts` ascend.
+    /// Returns several quantiles in one pass; `parts` ascend.
     pub fn quantiles<const N: usize>(&self, parts: &[f64; N]) -> [Option<Quantile>; N] {
         let mut found = [None; N];
         if self.count == 0 {
@@ -303,7 +304,8 @@ impl Histogram {
         ((part * self.count as f64).ceil() as u64).clamp(1, self.count)
     }
 
-    /// What stands for a bin: its upper end, or for imported data the multiple of the resolution.
+    /// Returns the value that stands for a bin: its upper end, or for imported data the multiple of
+    /// the resolution.
     fn value_of(&self, bin: &Bin) -> u64 {
         if self.resolution_ns == 1 {
             bin.high_ns
@@ -312,14 +314,14 @@ impl Histogram {
         }
     }
 
-    /// The least that a recorded value can have been which is now `value_ns`.
+    /// Returns the least that a recorded value can have been which is now `value_ns`.
     pub(crate) fn least_of(&self, value_ns: u64) -> u64 {
         bins::index_of(value_ns).map_or(value_ns, bins::lowest_of).max(self.min_ns)
     }
 
-    /// How many values may be above `limit_ns`. Exact for all bins but the one that holds the
-    /// limit; that one counts as above unless no value of it can be, and so does the overflow, so
-    /// an exceedance is never missed.
+    /// Counts the values that may be above `limit_ns`. The count is exact for all bins but the one
+    /// that holds the limit; that one counts as above unless no value of it can be, and so does the
+    /// overflow, so an exceedance is never missed.
     pub fn count_above(&self, limit_ns: u64) -> u64 {
         let fraction = self.resolution_ns - 1;
         // A maximum at the very start of the overflow says that nobody knows how late it was.
@@ -335,7 +337,7 @@ impl Histogram {
         above + self.overflow
     }
 
-    /// How many values are above `limit_ns` wherever in their bins they lie. Where
+    /// Counts the values that are above `limit_ns` wherever in their bins they lie. Where
     /// [`count_above`](Self::count_above) says the same, both are exact.
     pub fn count_surely_above(&self, limit_ns: u64) -> u64 {
         let least = |bin: &Bin| bin.low_ns.max(self.min_ns);
@@ -346,22 +348,45 @@ impl Histogram {
         above.max(u64::from(self.max_ns > limit_ns))
     }
 
-    /// Whether bins and overflow add up to the count and the extremes lie in bins that are not
-    /// empty: the self-check of the rules of evidence.
+    /// Returns `true` if bins and overflow add up to the count and the extremes lie in bins that
+    /// are not empty: the self-check of the rules of evidence.
     pub fn is_consistent(&self) -> bool {
-        let sum = self.counts.iter().try_fold(self.overflow, |sum, count| sum.checked_add(*count));
+        let first = first_that_counts(&self.counts);
+        let last = last_that_counts(&self.counts);
+        let counted = match (first, last) {
+            (Some(first), Some(last)) => &self.counts[first..=last],
+            _ => &[],
+        };
+        let sum = counted.iter().try_fold(self.overflow, |sum, count| sum.checked_add(*count));
         let adds_up = sum == Some(self.count);
-        let first = self.bins_of(0, BIN_COUNT).next();
-        let last = self.bins_of(0, BIN_COUNT).last();
-        let min_fits =
-            first.is_none_or(|bin| bin.low_ns <= self.min_ns && self.min_ns <= bin.high_ns);
+        let holds = |bin: usize, value_ns: u64| {
+            (bins::lowest_of(bin)..=bins::highest_of(bin)).contains(&value_ns)
+        };
+        let min_fits = first.is_none_or(|bin| holds(bin, self.min_ns));
         let max_fits = if self.overflow > 0 {
             self.max_ns >= self.overflow_from_ns
         } else {
-            last.is_none_or(|bin| bin.low_ns <= self.max_ns && self.max_ns <= bin.high_ns)
+            last.is_none_or(|bin| holds(bin, self.max_ns))
         };
         adds_up && min_fits && max_fits && self.min_ns <= self.max_ns
     }
+}
+
+/// Bins that are looked at together. Most are empty, and a block of them is compared at once.
+const BLOCK: usize = 64;
+
+/// Returns the index of the first bin that isn't empty.
+fn first_that_counts(counts: &[u64]) -> Option<usize> {
+    let (blocks, _) = counts.as_chunks::<BLOCK>();
+    let empty = blocks.iter().take_while(|block| **block == [0; BLOCK]).count() * BLOCK;
+    Some(empty + counts[empty..].iter().position(|count| *count > 0)?)
+}
+
+/// Returns the index of the last bin that isn't empty.
+fn last_that_counts(counts: &[u64]) -> Option<usize> {
+    let (_, blocks) = counts.as_rchunks::<BLOCK>();
+    let empty = blocks.iter().rev().take_while(|block| **block == [0; BLOCK]).count() * BLOCK;
+    counts[..counts.len() - empty].iter().rposition(|count| *count > 0)
 }
 
 /// A histogram as it stands in a file: only the bins that aren't empty, each by its lowest value.
@@ -393,7 +418,7 @@ impl From<Histogram> for Stored {
     }
 }
 
-/// Why a stored histogram isn't one.
+/// The reason why a stored histogram isn't one.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum StoredError {
     /// A bin that doesn't exist.

@@ -6,7 +6,7 @@
 //! | `jitterdebugger` | JSON of version 3 and before | one a CPU, `FILE.cpu0` |
 //! | `rtla` | text of `timerlat hist` and `osnoise hist` | one a column, `FILE.cpu0` |
 //!
-//! What is done about contradictions:
+//! Contradictions have one of three outcomes:
 //!
 //! - **Refused**, with the place: what can't be a whole and unchanged file of the format. Cut off,
 //!   rows reordered, doubled or of another length, cells that aren't numbers, totals or extremes
@@ -66,7 +66,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cyclictest => "cyclictest",
@@ -82,7 +82,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What the file doesn't say.
+/// Facts that the file doesn't say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
     /// Time between two releases. Where absent, the file's own figure counts, if it has one.
@@ -167,7 +167,7 @@ const fn expected(kind: Kind) -> &'static str {
     }
 }
 
-/// What a text looks like at first sight.
+/// The format of a text by its first lines.
 #[derive(Clone, Copy)]
 enum Shape {
     CyclictestText,

@@ -1,4 +1,4 @@
-//! What a probe run yields, and what follows from it. Pure: no I/O, no clock, no thread.
+//! The yield of a probe run, and the conclusions from it. Pure: no I/O, no clock, no thread.
 //!
 //! ```text
 //! exchange or file ─► Record ─► Statistics ─► judge(class) ─► Judgement

@@ -28,7 +28,7 @@ use crate::isolation;
 
 pub use box_plot::BoxPlot;
 
-/// A paper.
+/// A paper whose tables stand here.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Citation {
     /// Its name here: the first author and the year, such as `queiroz2023`.
@@ -36,33 +36,33 @@ pub struct Citation {
     /// The number that earlier versions gave it, `000` to `004`; taken in ids, never printed.
     #[serde(skip)]
     pub number: &'static str,
-    /// The authors.
+    /// Names of the authors.
     pub authors: &'static str,
-    /// The title.
+    /// Title of the paper.
     pub title: &'static str,
-    /// Journal or conference.
+    /// Journal or conference in which it appeared.
     pub venue: &'static str,
-    /// The year.
+    /// Year in which it appeared.
     pub year: u16,
     /// The DOI, where the paper gives one.
     pub doi: Option<&'static str>,
 }
 
 impl Citation {
-    /// In one line, as under a figure.
+    /// Returns the citation in one line, as under a figure.
     pub fn line(&self) -> String {
         let doi = self.doi.map(|doi| format!(", doi:{doi}")).unwrap_or_default();
         format!("{}: {}. {}, {}{doi}", self.authors, self.title, self.venue, self.year)
     }
 }
 
-/// What a table's figures are figures of. Only like is compared with like.
+/// The quantity of a table's figures. Only like is compared with like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// What applications ask for; nobody measured it.
+    /// Demands of applications; nobody measured them.
     Limit,
-    /// What was measured on what and beside what; no figure of a run.
+    /// Set-ups of measurements; no figure of a run.
     Setup,
     /// Due instant to the start of a periodic thread.
     ReleaseLatency,
@@ -74,14 +74,14 @@ pub enum Quantity {
     EventResponse,
     /// A frame to another node and back.
     NetworkRoundTrip,
-    /// How many times as long something takes beside others as alone.
+    /// Factor by which something takes longer beside others than alone.
     Slowdown,
-    /// What a routine of an OSEK kernel takes.
+    /// Time of a routine of an OSEK kernel.
     KernelRoutine,
 }
 
 impl Quantity {
-    /// In words.
+    /// Returns the quantity in words.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Limit => "what applications ask for",
@@ -96,7 +96,7 @@ impl Quantity {
         }
     }
 
-    /// Whether a probe, or a program whose data was imported, measures it.
+    /// Returns `true` if a probe, or a program whose data was imported, measures it.
     pub fn is_measured_by(self, probe: &str) -> bool {
         match self {
             // A slowdown is what several records say together.
@@ -123,13 +123,13 @@ pub enum Unit {
     Text,
     /// Words that say more of it.
     Remark,
-    /// Milliseconds.
+    /// Milliseconds, `ms`.
     Milliseconds,
-    /// Microseconds.
+    /// Microseconds, `µs`.
     Microseconds,
-    /// Hours.
+    /// Hours, `h`.
     Hours,
-    /// Seconds.
+    /// Seconds, `s`.
     Seconds,
     /// 10⁶ bit/s.
     MegabitsPerSecond,
@@ -140,7 +140,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The sign; empty for words and counts.
+    /// Returns the sign; empty for words and counts.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Text | Self::Remark | Self::Count | Self::Ratio => "",
@@ -152,7 +152,7 @@ impl Unit {
         }
     }
 
-    /// Nanoseconds in one, for units of time in which latencies are given.
+    /// Returns the nanoseconds in one, for units of time in which latencies are given.
     pub const fn nanos(self) -> Option<f64> {
         match self {
             Self::Milliseconds => Some(1e6),
@@ -166,40 +166,40 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Smallest value.
+    /// Smallest value of the sample.
     Minimum,
     /// 2.5 % quantile.
     LowerWhisker,
     /// 25 % quantile.
     LowerQuartile,
-    /// Median.
+    /// Median, the 50 % quantile.
     Median,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the sample.
     Mean,
-    /// Standard deviation.
+    /// Standard deviation of the sample.
     StandardDeviation,
     /// 75 % quantile.
     UpperQuartile,
     /// 97.5 % quantile.
     UpperWhisker,
-    /// Largest value.
+    /// Largest value of the sample.
     Maximum,
     /// Upper − lower whisker.
     JitterWhiskers,
 }
 
-/// A column.
+/// A column of a published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Column {
     /// Its key, unique in the table.
     pub key: &'static str,
-    /// Its heading.
+    /// Heading of the column.
     pub title: &'static str,
     /// The unit of its figures.
     pub unit: Unit,
     /// The statistic, where it is one that records have too.
     pub figure: Option<Figure>,
-    /// What the paper means by it.
+    /// Definition in the paper's words.
     pub definition: &'static str,
 }
 
@@ -208,58 +208,58 @@ pub struct Column {
 pub struct Cell(pub String);
 
 impl Cell {
-    /// The figure; `None` for words and empty fields.
+    /// Returns the figure; `None` for words and empty fields.
     pub fn number(&self) -> Option<f64> {
         self.0.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// Half a step of the last printed digit: how far the true figure may lie off.
+    /// Returns half a step of the last printed digit: the largest error of the figure.
     pub fn half_step(&self) -> f64 {
         let decimals = self.0.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         0.5 / 10_f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX))
     }
 }
 
-/// A published table.
+/// A published table with its source.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Table {
     /// The paper's key and the place in it, such as `queiroz2023/table-4`.
     pub id: &'static str,
-    /// What it shows.
+    /// Title of the table.
     pub title: &'static str,
-    /// The paper.
+    /// Paper that it stands in.
     pub citation: &'static Citation,
-    /// Where in the paper.
+    /// Place in the paper.
     pub place: &'static str,
-    /// What its figures are figures of.
+    /// The quantity of its figures.
     pub quantity: Quantity,
     /// The profile of all rows, where the rows don't name one.
     pub profile: Option<&'static str>,
-    /// The columns.
+    /// The columns, from left to right.
     pub columns: &'static [Column],
     /// The rows; each has a field for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// What a reader must know: conditions, and what seems misprinted.
+    /// Remarks for readers: conditions, and what seems misprinted.
     pub remarks: &'static [&'static str],
 }
 
 impl Table {
-    /// Paper and place in one line.
+    /// Returns paper and place in one line.
     pub fn source(&self) -> String {
         format!("{}, {}", self.citation.line(), self.place)
     }
 
-    /// The index of a column.
+    /// Returns the index of a column.
     pub fn column(&self, key: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.key == key)
     }
 
-    /// The index of the column that holds a statistic.
+    /// Returns the index of the column that holds a statistic.
     pub fn figure(&self, figure: Figure) -> Option<usize> {
         self.columns.iter().position(|column| column.figure == Some(figure))
     }
 
-    /// What a row is about: its words, and its hours or threads with their heading.
+    /// Returns the subject of a row: its words, and its hours or threads with their heading.
     pub fn label(&self, row: &[Cell]) -> String {
         let mut parts = Vec::new();
         for (column, cell) in self.columns.iter().zip(row) {
@@ -273,7 +273,7 @@ impl Table {
         parts.join(", ")
     }
 
-    /// The profile of a row, such as `tp3`.
+    /// Returns the profile of a row, such as `tp3`.
     pub fn row_profile<'a>(&'a self, row: &'a [Cell]) -> Option<&'a str> {
         if self.id == isolation::TABLE {
             return Some(isolation::Row::of_title(&row.first()?.0)?.profile);
@@ -281,19 +281,19 @@ impl Table {
         self.column("profile").map(|index| row[index].0.as_str()).or(self.profile)
     }
 
-    /// A field in ns, with half a step of its last digit; `None` where it is no time.
+    /// Returns a field in ns, with half a step of its last digit; `None` where it is no time.
     pub fn nanos(&self, row: &[Cell], column: usize) -> Option<(f64, f64)> {
         let unit = self.columns[column].unit.nanos()?;
         Some((row[column].number()? * unit, row[column].half_step() * unit))
     }
 
-    /// The rows as box plots; empty for a table without quartiles.
+    /// Returns the rows as box plots; empty for a table without quartiles.
     pub fn box_plots(&self) -> Vec<BoxPlot> {
         self.rows.iter().filter_map(|row| BoxPlot::of(self, row)).collect()
     }
 }
 
-/// All tables, in the order of the papers.
+/// Returns all tables, in the order of the papers.
 pub fn tables() -> &'static [Table] {
     static TABLES: LazyLock<Vec<Table>> = LazyLock::new(catalogue::read);
     &TABLES
@@ -306,15 +306,15 @@ pub fn tables() -> &'static [Table] {
     self.known.join(", ")
 )]
 pub struct UnknownTable {
-    /// What was asked for.
+    /// The id that was asked for.
     pub asked: String,
     /// The id that it resembles most.
     pub nearest: &'static str,
-    /// All ids.
+    /// The ids of all tables.
     pub known: Vec<&'static str>,
 }
 
-/// The table of an id.
+/// Finds the table of an id.
 ///
 /// An id whose paper is called by its number, such as `000/table-4`, is taken, too.
 ///
@@ -333,7 +333,7 @@ pub fn find(id: &str) -> Result<&'static Table, UnknownTable> {
     Err(UnknownTable { asked, nearest, known: tables.iter().map(|table| table.id).collect() })
 }
 
-/// The id with the paper's key in place of its number.
+/// Returns the id with the paper's key in place of its number.
 fn by_key(id: &str) -> String {
     let Some((paper, place)) = id.split_once('/') else { return id.to_owned() };
     let key = papers::ALL.iter().find(|it| it.number == paper).map_or(paper, |it| it.key);

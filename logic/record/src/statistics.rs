@@ -21,21 +21,21 @@ pub const BEYOND: u64 = 10;
 pub struct Statistics {
     /// Values, the overflow included.
     pub count: u64,
-    /// Smallest value.
+    /// Smallest value, in ns.
     pub min_ns: u64,
-    /// Largest value.
+    /// Largest value, in ns.
     pub max_ns: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean, in ns.
     pub mean_ns: Option<f64>,
     /// Standard deviation of the sample; absent where an overflow hides values.
     pub sd_ns: Option<f64>,
-    /// Median.
+    /// Median of the values, in ns.
     #[schemars(with = "Option<QuantileSchema>")]
     pub median_ns: Option<Quantile>,
-    /// Lower quartile.
+    /// Lower quartile, 25 %.
     #[schemars(with = "Option<QuantileSchema>")]
     pub q1_ns: Option<Quantile>,
-    /// Upper quartile.
+    /// Upper quartile, 75 %.
     #[schemars(with = "Option<QuantileSchema>")]
     pub q3_ns: Option<Quantile>,
     /// Lower whisker of queiroz2023: 2.5 % quantile.
@@ -93,7 +93,7 @@ enum QuantileSchema {
 const PARTS: [f64; 10] = [0.025, 0.25, 0.5, 0.75, 0.975, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
 
 impl Statistics {
-    /// Summarises a record.
+    /// Summarises the release latency of a record, with its missed cycles.
     pub fn of(record: &Record) -> Self {
         let mut statistics = Self::of_histogram(&record.release);
         statistics.missed_cycles = record.counters.missed_cycles;
@@ -148,7 +148,8 @@ impl Statistics {
         }
     }
 
-    /// The self-check of the rules of evidence: minimum ≤ whisker ≤ quartile ≤ median … ≤ maximum.
+    /// Returns `true` if minimum ≤ whisker ≤ quartile ≤ median … ≤ maximum: the self-check of the
+    /// rules of evidence.
     pub fn is_ordered(&self) -> bool {
         let ladder = [
             Some(self.min_ns),
@@ -163,7 +164,8 @@ impl Statistics {
     }
 }
 
-/// The smallest and largest recorded values within 1.5 interquartile ranges of the quartiles.
+/// Returns the smallest and largest recorded values within 1.5 interquartile ranges of the
+/// quartiles.
 fn tukey_whiskers(histogram: &Histogram, q1: u64, q3: u64) -> (Option<u64>, Option<u64>) {
     let reach = (q3 - q1) + (q3 - q1) / 2;
     let (low_fence, high_fence) = (q1.saturating_sub(reach), q3.saturating_add(reach));

@@ -29,12 +29,12 @@ pub const VARIABLES_MAX: usize = 64;
 /// The most gaps whose places are kept; all of them are counted.
 pub const GAPS_MAX: usize = 256;
 
-/// When a sample was taken.
+/// The moment of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
     /// The cycle after which it was taken.
     pub cycle: u64,
-    /// When, on the monotonic clock, in ns.
+    /// Instant on the monotonic clock, in ns.
     pub monotonic_ns: u64,
     /// The same in seconds from the trigger, or from the first sample.
     pub seconds: f64,
@@ -42,23 +42,23 @@ pub struct Moment {
     pub lost_before: u64,
 }
 
-/// A value, exact as it was recorded.
+/// A value, exactly as it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// True or false, written as 1 or 0.
     Bool(bool),
     /// A whole number that may be negative.
     Signed(i64),
-    /// A whole number.
+    /// A whole number from 0 on.
     Unsigned(u64),
-    /// Of single precision.
+    /// A number of single precision.
     Single(f32),
-    /// Of double precision.
+    /// A number of double precision.
     Double(f64),
 }
 
 impl Number {
-    /// The value as plots need it.
+    /// Returns the value as plots need it.
     pub fn as_f64(self) -> f64 {
         match self {
             Self::Bool(value) => f64::from(u8::from(value)),
@@ -103,7 +103,7 @@ impl<W: io::Write> TableWriter<W> {
         Ok(Self { table, variables: variables.len() })
     }
 
-    /// Writes a row.
+    /// Writes the row of a sample.
     ///
     /// # Errors
     /// When it can't be written, or has another number of values than the heading.
@@ -137,15 +137,15 @@ impl<W: io::Write> TableWriter<W> {
 pub struct Recording {
     /// Paths of its variables.
     pub variables: Vec<String>,
-    /// What their numbers mean, one for each.
+    /// Meanings of their numbers, one for each.
     pub meanings: Vec<Meaning>,
-    /// What was done to them meanwhile, [`MARKS_MAX`] at most.
+    /// Changes by clients meanwhile, [`MARKS_MAX`] at most.
     pub marks: Vec<Mark>,
     /// Number of its samples.
     pub samples: u64,
     /// Samples that were lost.
     pub lost: u64,
-    /// Where they were lost: seconds of the sample after the gap, and how many; the first
+    /// Gaps: seconds of the sample after the gap, and the number of samples lost; the first
     /// [`GAPS_MAX`].
     pub gaps: Vec<(f64, u64)>,
     /// Their first and last cycle; `None` without samples.
@@ -155,7 +155,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording without samples.
+    /// Makes a recording without samples.
     pub fn new(variables: Vec<String>) -> Self {
         let course = Course::new(variables.len());
         let meanings = vec![Meaning::Plain; variables.len()];
@@ -163,8 +163,8 @@ impl Recording {
         Self { variables, meanings, marks, samples: 0, lost: 0, gaps, cycles: None, course }
     }
 
-    /// When a cycle was, in seconds of the recording: between its first and its last sample all
-    /// take as long. `None` for a cycle outside of it.
+    /// Returns the instant of a cycle, in seconds of the recording: between its first and its last
+    /// sample all take as long. `None` for a cycle outside of it.
     pub fn seconds_of(&self, cycle: u64) -> Option<f64> {
         let (first, last) = self.cycles?;
         let stretches = self.course.stretches();
@@ -176,7 +176,7 @@ impl Recording {
         Some(from + part * (to - from))
     }
 
-    /// Adds a sample.
+    /// Adds a sample with a value for each variable.
     pub fn push(&mut self, moment: &Moment, values: &[f64]) {
         self.samples += 1;
         self.lost = self.lost.saturating_add(moment.lost_before);
@@ -188,7 +188,7 @@ impl Recording {
         self.course.push(moment.seconds, values);
     }
 
-    /// Whether zero on the time axis is a trigger with samples before it.
+    /// Returns `true` if zero on the time axis is a trigger with samples before it.
     pub fn has_pre_trigger(&self) -> bool {
         self.course.stretches().first().is_some_and(|stretch| stretch.from_seconds < 0.0)
     }
@@ -200,11 +200,11 @@ impl Recording {
 pub struct TableError {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The fault of that line.
     pub problem: String,
 }
 
-/// Reads a table.
+/// Reads a table that [`TableWriter`] wrote.
 ///
 /// # Errors
 /// [`TableError`] at the first line that is none.

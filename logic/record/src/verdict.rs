@@ -29,7 +29,7 @@ use crate::reason::{Missing, VerdictReason};
 use crate::record::{Record, ScanCounters};
 use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
 
-/// The three values.
+/// The three values of a verdict.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -58,13 +58,13 @@ impl fmt::Display for Verdict {
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
-    /// The record's name.
+    /// Name of the record.
     pub record: String,
-    /// The class's name.
+    /// Name of the class.
     pub class: String,
-    /// The verdict.
+    /// PASS, FAIL or NOT PROVEN.
     pub verdict: Verdict,
-    /// Why, as a sentence with the deciding figures.
+    /// The reason, as a sentence with the deciding figures.
     pub because: String,
     /// The same as a code with the figures; absent in documents of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,17 +88,17 @@ pub struct FastestCycle {
     pub limited_by_period: bool,
 }
 
-/// Whether a record can be judged: a task that the program's own kernel released is held to nothing
-/// where it has no deadline.
+/// Returns `true` if a record can be judged: a task that the program's own kernel released is held
+/// to nothing where it has no deadline.
 pub fn is_judged(record: &Record) -> bool {
-    let terms = record.scan.as_ref().map(|scan| scan.terms);
+    let terms = record.scan().map(|scan| scan.terms);
     terms.is_none_or(|terms| !terms.by_kernel || terms.deadline_ns.is_some())
 }
 
-/// Whether the limits of a class are about a record: those of the cycle, not those of the tasks
-/// that the program's own kernel releases within it.
+/// Returns `true` if the limits of a class are about a record: those of the cycle, not those of the
+/// tasks that the program's own kernel releases within it.
 pub fn is_held_to_class(record: &Record) -> bool {
-    record.scan.as_ref().is_none_or(|scan| !scan.terms.by_kernel)
+    record.scan().is_none_or(|scan| !scan.terms.by_kernel)
 }
 
 /// Judges a record against a class. `exceedance` is the probability per cycle that must be
@@ -174,12 +174,12 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, VerdictR
     (verdict_of(missing), reason)
 }
 
-/// The verdict on a task that the program's own kernel released: whether its jobs ended in time.
+/// Decides on a task that the program's own kernel released, by its jobs that ended late.
 fn decide_by_deadline(record: &Record, exceedance: f64) -> (Verdict, VerdictReason) {
     if let Some(reason) = late_ends(record).or_else(|| lost_work(record)) {
         return (Verdict::Fail, reason);
     }
-    let scan = record.scan.as_ref();
+    let scan = record.scan();
     let Some((scan, deadline_ns)) = scan.and_then(|scan| Some((scan, scan.terms.deadline_ns?)))
     else {
         return (Verdict::NotProven, VerdictReason::NoDeadline);
@@ -206,32 +206,34 @@ fn verdict_of(missing: Option<Missing>) -> Verdict {
     if missing.is_some() { Verdict::NotProven } else { Verdict::Pass }
 }
 
-/// The period that decides which classes a record can be about: that of the program's fastest task.
+/// Returns the period that decides which classes a record can be about: that of the program's
+/// fastest task.
 fn measured_every(record: &Record) -> Option<u64> {
-    record.scan.as_ref().map_or(record.period_ns, |scan| Some(scan.terms.program_period_ns))
+    record.scan().map_or(record.period_ns, |scan| Some(scan.terms.program_period_ns))
 }
 
-/// The latest release: a tenth of the cycle, or of the period of a slower task of a program.
+/// Returns the latest release: a tenth of the cycle, or of the period of a slower task of a
+/// program.
 fn limit_ns(record: &Record, class: &Class) -> Option<u64> {
     let of_class = class.latency_limit_ns().filter(|_| is_held_to_class(record));
     Some(of_class?.max(own_limit_ns(record).unwrap_or(0)))
 }
 
-/// A tenth of the own period of a program's task, in ns: its latency limit for every class whose
-/// own is shorter. `None` where the probe ran alone, or the task has no period.
+/// Returns a tenth of the own period of a program's task, in ns: its latency limit for every class
+/// whose own is shorter. `None` where the probe ran alone, or the task has no period.
 pub fn own_limit_ns(record: &Record) -> Option<u64> {
-    record.scan.as_ref()?;
+    record.scan()?;
     Some(record.period_ns? / CYCLE_PART)
 }
 
-/// Returns why the program stopped before its time. A program that can't go on has failed, on
-/// whatever machine and under whatever settings.
+/// Returns the reason why the program stopped before its time. A program that can't go on has
+/// failed, on whatever machine and under whatever settings.
 fn fault(record: &Record) -> Option<VerdictReason> {
-    let faults = &record.scan.as_ref()?.faults;
+    let faults = &record.scan()?.faults;
     (!faults.is_empty()).then(|| VerdictReason::ProgramFailed { faults: faults.clone() })
 }
 
-/// Returns why a record proves nothing, whatever its numbers.
+/// Returns the reason why a record proves nothing, whatever its numbers.
 fn distrust(record: &Record) -> Option<VerdictReason> {
     if !record.is_valid() {
         return Some(VerdictReason::RecordInvalid { reasons: record.invalid_because.clone() });
@@ -262,7 +264,7 @@ fn late_releases(record: &Record, limit_ns: u64) -> Option<VerdictReason> {
 /// period is at most the class's cycle and the deadline at most the period, so that this holds for
 /// each class.
 fn late_ends(record: &Record) -> Option<VerdictReason> {
-    let scan = record.scan.as_ref()?;
+    let scan = record.scan()?;
     let ScanCounters { overruns, watchdog_hits, skipped_releases, .. } = scan.counters;
     (overruns > 0 || watchdog_hits > 0 || skipped_releases > 0).then(|| VerdictReason::LateEnds {
         overruns,
@@ -277,7 +279,7 @@ fn late_ends(record: &Record) -> Option<VerdictReason> {
 /// Returns what the program's own kernel did not do of what was asked for. A job that was never run
 /// is no better than one that ended too late.
 fn lost_work(record: &Record) -> Option<VerdictReason> {
-    let errors = record.scan.as_ref()?.kernel_errors.iter();
+    let errors = record.scan()?.kernel_errors.iter();
     let errors: Vec<_> = errors.filter(|errors| errors.is_lost_work).cloned().collect();
     (!errors.is_empty()).then_some(VerdictReason::WorkLost { errors })
 }
@@ -299,9 +301,9 @@ fn jitter_objection(record: &Record, class: &Class) -> Option<(Verdict, VerdictR
     Some((Verdict::NotProven, VerdictReason::JitterOpen { definition, most_ns, limit_ns }))
 }
 
-/// The jitter as it is shown and the most that it can have been, in ns: values were rounded to the
-/// record's resolution and to their bins. The most is `None` where it lies in the overflow; nothing
-/// is returned where the data say nothing.
+/// Returns the jitter as it is shown and the most that it can have been, in ns: values were rounded
+/// to the record's resolution and to their bins. The most is `None` where it lies in the overflow;
+/// nothing is returned where the data say nothing.
 fn jitter_bounds(record: &Record, definition: JitterDefinition) -> Option<(u64, Option<u64>)> {
     let statistics = Statistics::of(record);
     let fraction = record.release.resolution_ns() - 1;
@@ -326,13 +328,13 @@ fn jitter_bounds(record: &Record, definition: JitterDefinition) -> Option<(u64, 
     }
 }
 
-/// The worst of several verdicts; NOT PROVEN where there is none.
+/// Returns the worst of several verdicts; NOT PROVEN where there is none.
 pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     verdicts.into_iter().max().unwrap_or(Verdict::NotProven)
 }
 
-/// The shortest cycle, on the scale 1, 2, 5, 10 …, whose tenth no release exceeded; `Err` says why
-/// there is none. A program is also done within that cycle.
+/// Returns the shortest cycle, on the scale 1, 2, 5, 10 …, whose tenth no release exceeded; `Err`
+/// says why there is none. A program is also done within that cycle.
 ///
 /// # Errors
 /// When the record is invalid, degraded, of unknown period, or has too few cycles for `exceedance`.
@@ -347,14 +349,14 @@ pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, V
     }
     let worst = record.release.max_ns().saturating_add(record.release.resolution_ns() - 1);
     // A program must also be done within the cycle; a slower task of it has several of them.
-    let response = record.scan.as_ref().map_or(0, |scan| scan.response.max_ns());
+    let response = record.scan().map_or(0, |scan| scan.response.max_ns());
     let cycles = record.period_ns.map_or(1, |own| (own / period_ns.max(1)).max(1));
     let by_latency = on_scale(worst.saturating_mul(CYCLE_PART).max(response).div_ceil(cycles));
     let cycle_ns = by_latency.max(period_ns);
     Ok(FastestCycle { cycle_ns, limited_by_period: period_ns >= by_latency })
 }
 
-/// The smallest value of the scale 1, 2, 5 × 10ⁿ ns that is not below `value`.
+/// Returns the smallest value of the scale 1, 2, 5 × 10ⁿ ns that is not below `value`.
 fn on_scale(value: u64) -> u64 {
     let mut decade: u64 = 1;
     loop {
@@ -372,8 +374,8 @@ fn on_scale(value: u64) -> u64 {
     }
 }
 
-/// A probability per cycle as `1 in 133 000`: three significant digits, rounded to the cautious
-/// side. Every place that shows a bound calls this function, so that no two differ.
+/// Writes a probability per cycle as `1 in 133 000`: three significant digits, rounded to the
+/// cautious side. Every place that shows a bound calls this function, so that no two differ.
 pub fn one_in(probability: f64) -> String {
     if probability.is_nan() || probability <= 0.0 {
         return "never".to_owned();
@@ -385,7 +387,7 @@ pub fn one_in(probability: f64) -> String {
     format!("1 in {}", thousands((units * unit).round() as u64))
 }
 
-/// A count with thin spaces between its thousands.
+/// Writes a count with thin spaces between its thousands.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3 * 3);

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use quietcore_record::export::{cyclictest_json, cyclictest_text};
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_record::import::{self, ImportOptions, Kind};
-use quietcore_record::record::Record;
-use quietcore_units::Nanos;
+use quietcore_record::record::{PolicyInForce, Record};
+use quietcore_units::{Nanos, SchedulingPolicy};
 
 fn read(text: &str) -> Vec<Record> {
     import::read(Kind::Cyclictest, "x.txt", text, &ImportOptions::default())
@@ -20,7 +20,8 @@ fn record(values: &[(u64, u64)]) -> Record {
     for (value, times) in values {
         record.release.record_many(*value, *times);
     }
-    record.conditions.policy = "SCHED_FIFO 90".to_owned();
+    record.conditions.policy =
+        PolicyInForce::read_back(Some(SchedulingPolicy::Fifo { priority: 90 }));
     record.period_ns = Some(1_000_000);
     record
 }

@@ -4,7 +4,7 @@
 use quietcore_record::histogram::Quantile;
 use quietcore_record::import::{self, ImportOptions, Kind};
 use quietcore_record::reason::ForeignProblem;
-use quietcore_record::record::Record;
+use quietcore_record::record::{PolicyInForce, Record};
 use quietcore_record::statistics::Statistics;
 use quietcore_units::Nanos;
 
@@ -56,7 +56,7 @@ fn live_summaries_before_the_histogram_give_interval_and_priority() {
     assert_eq!(records.len(), 2);
     for record in &records {
         assert_eq!(record.period_ns, Some(2_000_000));
-        assert_eq!(record.conditions.policy, "priority 80");
+        assert_eq!(record.conditions.policy, PolicyInForce::Priority(80));
         assert!(!record.conditions.activity.contains_key("cycles"));
     }
 }

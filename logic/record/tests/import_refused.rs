@@ -1,5 +1,5 @@
-//! What isn't a whole and unchanged file is refused, with place, problem and remedy; and no input
-//! whatsoever ends in a panic or in a record that contradicts itself.
+//! Tests of refusals: a file that isn't whole and unchanged is refused, with place, problem and
+//! remedy; and no input ends in a panic or in a record that contradicts itself.
 
 use proptest::prelude::*;
 use quietcore_record::compare::compare;
@@ -74,7 +74,7 @@ fn error(kind: Kind, text: &str) -> String {
     read.expect_err("this file is wrong").to_string()
 }
 
-/// The error of a text in which `from` was replaced.
+/// Returns the error of a text in which `from` was replaced.
 fn changed(kind: Kind, text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "`{from}` is not in the input");
     error(kind, &text.replacen(from, to, 1))
@@ -321,7 +321,8 @@ fn the_largest_numbers_are_refused_where_they_can_not_be() {
     assert!(found.contains("is beyond 584 years"), "{found}");
 }
 
-/// Whatever is read must be a record that its own file format would accept.
+/// Checks that reading does not panic, and that a record that is read is one that its own file
+/// format would accept.
 fn must_not_panic(kind: Kind, text: &str) -> Result<(), TestCaseError> {
     let options = ImportOptions::default();
     match import::read(kind, "run.txt", text, &options) {

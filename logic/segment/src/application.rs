@@ -1,4 +1,4 @@
-//! What a device is for, behind its EtherCAT controller.
+//! The application of a device, behind its EtherCAT controller.
 //!
 //! ```text
 //! frame k written ─► consume(outputs) ─► actuators ─► plant advances ─► sensors
@@ -17,18 +17,19 @@ use crate::describe::Signal;
 use crate::esc::al_state::AlState;
 use crate::subdevice::SubDevice;
 
-/// What an application may know when it is called.
+/// The facts that an application is called with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// The time of the call, on the segment's clock.
     pub now: Nanos,
     /// The AL state of the device.
     pub state: AlState,
-    /// Whether the outputs are valid: in OP, and not older than the watchdog allows.
+    /// `true` if the outputs are valid: in OP, and not older than the watchdog allows.
     pub outputs_valid: bool,
 }
 
-/// What a device is for: it consumes outputs, acts on a plant, senses it and produces inputs.
+/// The application of a device: it consumes outputs, acts on a plant, senses it and produces
+/// inputs.
 ///
 /// Called inside the walk of a frame: no allocation, no waiting.
 pub trait Application: Send {
@@ -78,7 +79,7 @@ pub trait Application: Send {
     }
 }
 
-/// What lies around the devices: plants, wired to the devices' physical signals.
+/// The surroundings of the devices: plants, wired to the devices' physical signals.
 pub trait Surroundings: Send {
     /// Moves to `now`: reads actuators, advances, tells sensors.
     fn advance(&mut self, now: Nanos, subdevices: &mut [SubDevice]);

@@ -1,11 +1,11 @@
-//! What a SubDevice is built from: controller, mailbox, process data, objects, timing.
+//! The blueprint of a SubDevice: controller, mailbox, process data, objects, timing.
 
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 
 use crate::coe::dictionary::Object;
-use crate::describe::{DataType, Identity};
+use crate::describe::Identity;
 
-/// The controller chip.
+/// The features of the controller chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Controller {
     /// Type (0x0000), such as 0x11 for an ET1100.
@@ -14,9 +14,9 @@ pub struct Controller {
     pub revision: u8,
     /// Build (0x0002).
     pub build: u16,
-    /// How many FMMUs, up to 16.
+    /// Number of FMMUs, up to 16.
     pub fmmus: u8,
-    /// How many SyncManagers, up to 16.
+    /// Number of SyncManagers, up to 16.
     pub sync_managers: u8,
     /// RAM from 0x1000 on, in KiB, up to 60.
     pub ram_kib: u8,
@@ -24,17 +24,17 @@ pub struct Controller {
     pub ports: u8,
     /// Features (0x0008): bit 2 clock, bit 3 64-bit clock, bit 8 enhanced SYNC.
     pub features: u16,
-    /// Whether it really has a clock, and how it runs.
+    /// The clock and how it runs; `None` if there really is none.
     pub clock: Option<ClockMaking>,
     /// Constant low bits of the DL status (0x0110): bit 0 EEPROM loaded, bit 1 PDI watchdog well.
     pub dl_status: u8,
     /// Constant low bits of the SII status (0x0502): bit 6 for reads of 8 bytes.
     pub eeprom_status: u8,
-    /// Whether it shows writes in progress in the status of its SyncManagers.
+    /// `true` if the status of its SyncManagers shows writes in progress.
     pub shows_writing: bool,
 }
 
-/// How a clock was made: no two run alike.
+/// The deviations of one clock: no two run alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockMaking {
     /// Error of its oscillator, in parts per billion, up to half of 10⁹; 20 000 is usual.
@@ -79,7 +79,7 @@ impl Controller {
     }
 }
 
-/// Where the mailboxes lie.
+/// Addresses and sizes of the mailboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailboxPlace {
     /// Start of the mailbox that the MainDevice writes.
@@ -90,11 +90,11 @@ pub struct MailboxPlace {
     pub send: u16,
     /// Its size, in bytes.
     pub send_bytes: u16,
-    /// Whether complete access is offered.
+    /// `true` if complete access is offered.
     pub complete_access: bool,
 }
 
-/// What a SyncManager is for, as the SII and object 0x1C00 tell it.
+/// The use of a SyncManager, as the SII and object 0x1C00 tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SyncManagerUse {
@@ -113,13 +113,13 @@ pub enum SyncManagerUse {
 pub struct SyncManagerPlan {
     /// Start in the RAM.
     pub start: u16,
-    /// Bytes at power-up.
+    /// Size in bytes at power-up.
     pub length: u16,
-    /// Control register.
+    /// Value of the control register.
     pub control: u8,
-    /// Activate register.
+    /// Value of the activate register.
     pub enable: u8,
-    /// What it is for.
+    /// The use that the SII tells.
     pub usage: SyncManagerUse,
 }
 
@@ -128,15 +128,15 @@ pub struct SyncManagerPlan {
 pub struct PdoEntry {
     /// Object index; 0 for a gap.
     pub index: u16,
-    /// Object subindex.
+    /// Subindex of the object, 0 for a gap.
     pub subindex: u8,
-    /// Size in bits.
+    /// Size of the entry in bits.
     pub bits: u8,
     /// Type; `None` for a gap.
     pub data_type: Option<DataType>,
     /// Name; empty for a gap.
     pub name: &'static str,
-    /// What one count means.
+    /// The meaning of one count, such as `0.1 %`; empty for plain numbers.
     pub unit: &'static str,
 }
 
@@ -145,29 +145,29 @@ pub struct PdoEntry {
 pub struct Pdo {
     /// Its object: 0x16xx is received by the device, 0x1Axx is sent.
     pub index: u16,
-    /// Name.
+    /// Name in the SII and in object dictionaries.
     pub name: &'static str,
     /// The SyncManager to which it is assigned at power-up; `None` when to none.
     pub sync_manager: Option<u8>,
-    /// Whether its mapping may be changed through SDOs.
+    /// `true` if its mapping may be changed through SDOs.
     pub flexible: bool,
     /// Its entries in order.
     pub entries: Vec<PdoEntry>,
 }
 
 impl Pdo {
-    /// Size in bits.
+    /// Returns the size of all its entries in bits.
     pub fn bits(&self) -> u16 {
         self.entries.iter().map(|entry| u16::from(entry.bits)).sum()
     }
 
-    /// Whether the device receives it.
+    /// Returns `true` if the device receives it (RxPDO).
     pub fn is_received(&self) -> bool {
         self.index & 0xFE00 == 0x1600
     }
 }
 
-/// How long the device takes for what is not done at once.
+/// Delays of the device in what is not done at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// A read of the SII.
@@ -200,15 +200,15 @@ pub struct Blueprint {
     pub name: &'static str,
     /// Order code, as MainDevices show it.
     pub order: &'static str,
-    /// Identity.
+    /// Vendor, product code, revision and serial number.
     pub identity: Identity,
-    /// Controller.
+    /// The features of the controller chip.
     pub controller: Controller,
     /// No processor: the AL status copies the AL control.
     pub device_emulation: bool,
     /// Mailbox; `None` for devices without CoE.
     pub mailbox: Option<MailboxPlace>,
-    /// SyncManagers, mailboxes first.
+    /// The SyncManagers in their order, mailboxes first.
     pub sync_managers: Vec<SyncManagerPlan>,
     /// Purpose of the FMMUs in the SII: 1 outputs, 2 inputs, 3 mailbox status.
     pub fmmu_usage: Vec<u8>,
@@ -216,7 +216,7 @@ pub struct Blueprint {
     pub pdos: Vec<Pdo>,
     /// Objects beside those that follow from the rest.
     pub objects: Vec<Object>,
-    /// Timing.
+    /// Delays of the device.
     pub timing: Timing,
     /// SII content, where it shall not be made from the rest.
     pub sii: Option<Vec<u8>>,

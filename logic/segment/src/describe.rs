@@ -1,4 +1,6 @@
-//! What a device is, as others see it: identity, process data entries, physical signals.
+//! The description of a device for others: identity, process data entries, physical signals.
+
+use quietcore_units::DataType;
 
 use crate::blueprint::Blueprint;
 
@@ -15,60 +17,20 @@ pub struct Identity {
     pub serial: u32,
 }
 
-/// The type of one process data entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DataType {
-    /// One bit.
-    Bool,
-    /// Unsigned, 8 bits.
-    U8,
-    /// Unsigned, 16 bits.
-    U16,
-    /// Unsigned, 32 bits.
-    U32,
-    /// Unsigned, 64 bits.
-    U64,
-    /// Signed, 8 bits.
-    I8,
-    /// Signed, 16 bits.
-    I16,
-    /// Signed, 32 bits.
-    I32,
-    /// Signed, 64 bits.
-    I64,
-    /// IEEE 754, 32 bits.
-    F32,
-    /// IEEE 754, 64 bits.
-    F64,
-}
-
-impl DataType {
-    /// Size on the wire, in bits.
-    pub const fn bits(self) -> u16 {
-        match self {
-            Self::Bool => 1,
-            Self::U8 | Self::I8 => 8,
-            Self::U16 | Self::I16 => 16,
-            Self::U32 | Self::I32 | Self::F32 => 32,
-            Self::U64 | Self::I64 | Self::F64 => 64,
-        }
-    }
-}
-
 /// One entry of the process data: a named value at a place in the inputs or the outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Name in the site file, such as `position_actual_value`.
     pub name: &'static str,
-    /// Object index.
+    /// Index of the object, such as 0x6064.
     pub index: u16,
-    /// Object subindex.
+    /// Subindex of the object.
     pub subindex: u8,
     /// Place in the device's inputs or outputs, in bits from their start.
     pub bit_offset: u16,
     /// Type and so the size.
     pub data_type: DataType,
-    /// What one count means, such as `0.1 % of the rated torque`; empty for plain numbers.
+    /// The meaning of one count, such as `0.1 % of the rated torque`; empty for plain numbers.
     pub unit: &'static str,
 }
 
@@ -135,22 +97,22 @@ fn entries(blueprint: &Blueprint, received: bool) -> (Vec<Entry>, u16) {
     (found, bit)
 }
 
-/// What a device is, by its name.
+/// The description of a device, by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The device's name, such as `servo-drive`.
     pub name: &'static str,
-    /// How a MainDevice recognises it.
+    /// The identity by which a MainDevice recognises it.
     pub identity: Identity,
-    /// What the device sends to the MainDevice (TxPDOs), in order.
+    /// Entries that the device sends to the MainDevice (TxPDOs), in order.
     pub inputs: Vec<Entry>,
-    /// What the device receives from the MainDevice (RxPDOs), in order.
+    /// Entries that the device receives from the MainDevice (RxPDOs), in order.
     pub outputs: Vec<Entry>,
     /// Size of the inputs, in whole bytes.
     pub input_bytes: u16,
     /// Size of the outputs, in whole bytes.
     pub output_bytes: u16,
-    /// Its physical connectors.
+    /// Its physical connectors, to which plants are wired.
     pub signals: Vec<Signal>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be made to go wrong in a segment, when and how often.
+//! Faults of a segment, with their times and their chances.
 //!
 //! The list may be changed while the segment runs. Chances are drawn from a seeded generator, so
 //! that a run can be repeated.
@@ -17,21 +17,21 @@ pub enum When {
     Always,
     /// For `count` frames from frame number `from` on, counted from zero.
     Frames {
-        /// First frame.
+        /// Number of the first frame, from 0.
         from: u64,
-        /// How many.
+        /// Frames that it strikes, one after the other.
         count: u64,
     },
     /// From one time on and before another, on the segment's clock.
     Between {
-        /// First instant.
+        /// The first instant of the fault.
         from: Nanos,
         /// First instant after it.
         until: Nanos,
     },
     /// For one frame: the first from this time on.
     Next {
-        /// First instant.
+        /// The first instant of the fault.
         from: Nanos,
     },
     /// Drawn anew for each frame from the seeded generator.
@@ -41,7 +41,7 @@ pub enum When {
     },
     /// The same, from one time on and before another.
     ChanceBetween {
-        /// First instant.
+        /// The first instant of the fault.
         from: Nanos,
         /// First instant after it.
         until: Nanos,
@@ -50,7 +50,7 @@ pub enum When {
     },
 }
 
-/// What goes wrong. A SubDevice is named by its position in the line, from zero. "Once" means as
+/// The kind of fault. A SubDevice is named by its position in the line, from zero. "Once" means as
 /// the fault begins to be at work; the others last as long as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -64,107 +64,107 @@ pub enum FaultKind {
     DuplicateFrame,
     /// The SubDevice adds this to each working counter that it counts up.
     WorkingCounter {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// For this command; `None` for all.
         command: Option<Command>,
-        /// What it adds.
+        /// The number that it adds.
         offset: i16,
     },
     /// The cable before this SubDevice is pulled: it and those behind it are not reached.
     Disconnect {
-        /// Which SubDevice.
+        /// Position of the first SubDevice that is cut off.
         subdevice: usize,
     },
     /// The SubDevice has no power, so it and those behind it are not reached. Afterwards it starts
     /// anew in INIT.
     PowerLoss {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// The SubDevice does not leave its AL state.
     AlStateStuck {
-        /// Which SubDevice.
+        /// Position of the SubDevice in the line.
         subdevice: usize,
     },
     /// Once: the SubDevice sets its error bit with this code, and drops to SAFE-OP when in OP.
     AlStateDrop {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
-        /// AL status code.
+        /// The AL status code that it shows.
         code: u16,
     },
     /// The SubDevice's mailbox accepts requests and never answers.
     MailboxSilent {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// The SubDevice's answers carry a wrong counter.
     MailboxCounter {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// Once: one of the next SDO requests is aborted.
     SdoAbort {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
-        /// How many requests are served before.
+        /// Number of requests that are served before.
         served: u32,
-        /// Abort code.
+        /// The abort code of its answers.
         code: u32,
     },
     /// Once: the SubDevice sends emergencies.
     Emergency {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// Error code (ETG.1000.6, 5.6.4).
         code: u16,
-        /// How many in a row, up to 16.
+        /// Number of messages in a row, up to 16.
         count: u8,
     },
     /// The SII stays busy.
     SiiBusy {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// Once: bits of a word in the SII are inverted.
     SiiCorrupt {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
-        /// Word address.
+        /// Word address in the EEPROM.
         word: u16,
-        /// Which bits.
+        /// The bits that are turned over.
         mask: u16,
     },
     /// Once: the oscillator of the SubDevice changes its error to this.
     ClockDrift {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// Parts per billion, up to half of 10⁹ in both directions.
         ppb: i32,
     },
     /// Once: the local clock of the SubDevice jumps.
     ClockStep {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// By how much, in nanoseconds.
         by_ns: i64,
     },
     /// The local clock of the SubDevice is off by a random time, drawn for each frame.
     ClockJitter {
-        /// Which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// At most by this much, in both directions.
         up_to: Nanos,
     },
 }
 
-/// One fault.
+/// A fault and the time at which it strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What goes wrong.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// When.
+    /// The frames or the time of the fault.
     pub when: When,
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct Listed {
     pub(crate) jitter_ns: i64,
 }
 
-/// How a fault stands for the present frame.
+/// The relation of a fault to the present frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Idle,
@@ -199,7 +199,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Adds a fault.
+    /// Adds a fault behind the others.
     pub fn add(&mut self, fault: Fault) {
         self.list.push(Listed { fault, was_active: false, has_struck: false, jitter_ns: 0 });
         self.is_changed = true;
@@ -236,7 +236,7 @@ impl Faults {
 }
 
 impl Listed {
-    /// How it stands for frame number `frame` at `now`.
+    /// Judges if it is at work for frame number `frame` at `now`.
     pub(crate) fn judge(&mut self, frame: u64, now: Nanos, chance: &mut Chance) -> Standing {
         let mut drawn = |parts: u32| chance.below(1_000_000) < u64::from(parts);
         let active = match self.fault.when {
@@ -263,7 +263,7 @@ impl Listed {
         standing
     }
 
-    /// Whether it is at work for the present frame.
+    /// Returns `true` if it is at work for the present frame.
     pub(crate) fn is_active(&self) -> bool {
         self.was_active
     }

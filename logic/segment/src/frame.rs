@@ -18,15 +18,15 @@ const COUNTER_BYTES: usize = 2;
 const LENGTH_MASK: u16 = 0x07FF;
 const MORE: u16 = 0x8000;
 
-/// What a datagram asks for (ETG.1000.4, 5.4).
+/// The command of a datagram (ETG.1000.4, 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Command {
-    /// Nothing.
+    /// Asks no SubDevice for anything.
     Nop = 0,
-    /// Read by position.
+    /// Reads by position in the line.
     Aprd = 1,
-    /// Write by position.
+    /// Writes by position in the line.
     Apwr = 2,
     /// Read and write by position.
     Aprw = 3,
@@ -38,7 +38,7 @@ pub enum Command {
     Fprw = 6,
     /// Read from all, combined by or.
     Brd = 7,
-    /// Write to all.
+    /// Writes to all SubDevices.
     Bwr = 8,
     /// Read from all, combined by or, and write to all.
     Brw = 9,
@@ -78,7 +78,7 @@ impl Command {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Whether it carries process data at logical addresses.
+    /// Returns `true` if it carries process data at logical addresses.
     pub(crate) fn is_logical(self) -> bool {
         matches!(self, Self::Lrd | Self::Lwr | Self::Lrw)
     }
@@ -87,11 +87,11 @@ impl Command {
 /// A datagram in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
-    /// Where its header begins.
+    /// Offset of its header in the frame.
     pub(crate) start: usize,
-    /// What it asks for; `None` for a command that does not exist.
+    /// The command; `None` for a number that stands for none.
     pub(crate) command: Option<Command>,
-    /// Where its data lie.
+    /// Range of its data in the frame.
     pub(crate) data: Range<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Datagram {
         frame[self.start + 2..self.start + 4].copy_from_slice(&position.to_le_bytes());
     }
 
-    /// Adds events.
+    /// Adds bits to its field of events.
     pub(crate) fn add_events(&self, frame: &mut [u8], events: u16) {
         let [low, high] = events.to_le_bytes();
         frame[self.start + 8] |= low;

@@ -42,7 +42,7 @@ mod trouble;
 pub use application::{Application, Situation, Surroundings};
 pub use blueprint::Blueprint;
 pub use coe::Emergency;
-pub use describe::{DataType, Description, Entry, Identity, Signal, SignalDirection};
+pub use describe::{Description, Entry, Identity, Signal, SignalDirection};
 pub use device::{UnknownDevice, describe};
 pub use esc::al_state::{AlState, code};
 pub use faults::{Fault, FaultKind, Faults, When};

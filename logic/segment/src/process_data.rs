@@ -20,7 +20,7 @@ const COPIES_MAX: usize = 256;
 
 /// One entry in the application's own layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct EntryLocation {
     index: u16,
     subindex: u8,
     bit: u16,
@@ -35,12 +35,12 @@ struct BitCopy {
     bits: u16,
 }
 
-/// One direction.
+/// The process image of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessImage {
     /// The values in the application's own layout.
     pub(crate) own: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<EntryLocation>,
     copies: Vec<BitCopy>,
     /// Bytes of what is mapped at present.
     mapped_bytes: u16,
@@ -59,7 +59,12 @@ impl ProcessImage {
             for entry in &pdo.entries {
                 let bits = u16::from(entry.bits);
                 if entry.index != 0 {
-                    places.push(Place { index: entry.index, subindex: entry.subindex, bit, bits });
+                    places.push(EntryLocation {
+                        index: entry.index,
+                        subindex: entry.subindex,
+                        bit,
+                        bits,
+                    });
                 }
                 bit += bits;
             }
@@ -78,7 +83,7 @@ impl ProcessImage {
         self.mapped_bytes
     }
 
-    /// Where an object lies in the own layout: bit and bits.
+    /// Returns the position of an object in the own layout: first bit, and number of bits.
     pub(crate) fn place(&self, index: u16, subindex: u8) -> Option<(u16, u16)> {
         self.places
             .iter()
@@ -101,7 +106,7 @@ impl ProcessImage {
         true
     }
 
-    /// Whether a mapping to this object with this size is possible.
+    /// Returns `true` if a mapping to this object with this size is possible.
     pub(crate) fn can_map(&self, index: u16, subindex: u8, bits: u16) -> bool {
         index == 0 || self.place(index, subindex).is_some_and(|(_, own)| own == bits)
     }

@@ -21,7 +21,7 @@ use crate::trouble::Effects;
 
 /// The largest EtherCAT datagram has 2047 bytes.
 const SCRATCH_BYTES: usize = 2048;
-/// What happens in several devices within this time happens together.
+/// Instants of several devices that differ by less than this count as one.
 const TOGETHER_NS: u64 = 1_000;
 /// The most instants that are gone through for one frame; what was due beyond happens at its
 /// arrival.
@@ -29,7 +29,7 @@ const INSTANTS_MAX: usize = 1_000;
 /// Bit of the source address by which answers are told from requests.
 const LOCALLY_ADMINISTERED: u8 = 0x02;
 
-/// How a segment behaves as a whole.
+/// Properties of a segment as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Start of the generator from which faults with a chance are drawn.
@@ -45,7 +45,7 @@ impl Default for Options {
     }
 }
 
-/// What becomes of a frame that was processed.
+/// The fate of a frame that was processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// It goes back as it is now.
@@ -60,18 +60,18 @@ pub enum Delivery {
     Duplicate,
 }
 
-/// What a segment has seen.
+/// Counts of what a segment has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// EtherCAT frames.
+    /// EtherCAT frames that entered the line.
     pub frames: u64,
-    /// Datagrams in them.
+    /// Datagrams in all frames.
     pub datagrams: u64,
     /// Frames that were not EtherCAT.
     pub foreign: u64,
 }
 
-/// A simulated segment.
+/// A simulated segment with its SubDevices, plants and faults.
 pub struct Segment {
     pub(crate) subdevices: Vec<SubDevice>,
     /// The two addresses that each SubDevice answers to.
@@ -86,7 +86,7 @@ pub struct Segment {
     now_ns: u64,
     /// SubDevices may have been changed from outside.
     is_touched: bool,
-    /// How many SubDevices a frame reaches.
+    /// Number of SubDevices that a frame reaches.
     reach: usize,
     scratch: Box<[u8]>,
 }
@@ -193,12 +193,12 @@ impl Segment {
         &mut self.subdevices
     }
 
-    /// The faults.
+    /// Returns the faults, to add some.
     pub fn faults_mut(&mut self) -> &mut Faults {
         &mut self.faults
     }
 
-    /// What it has seen.
+    /// Returns the counts so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -380,7 +380,7 @@ impl Segment {
     }
 }
 
-/// What one SubDevice does with a datagram.
+/// The role of one SubDevice in a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Nothing,
@@ -393,7 +393,7 @@ enum Role {
 }
 
 impl Role {
-    /// What a SubDevice does that a datagram is for.
+    /// Returns the role of a SubDevice that a datagram is for.
     fn of(command: Command) -> Self {
         match command {
             Command::Nop => Self::Nothing,
@@ -409,7 +409,7 @@ impl Role {
     }
 }
 
-/// Whether a datagram may read process data.
+/// Returns `true` if a datagram may read process data.
 fn touches_process_data(command: Command, address: u32) -> bool {
     command.is_logical() || (address >> 16) as u16 >= crate::esc::registers::RAM
 }

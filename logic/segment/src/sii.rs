@@ -8,8 +8,9 @@
 //! | `0x3E` | size in KiBit less one, version |
 //! | `0x40` | categories: type, length in words, content; 0xFFFF ends |
 
+use quietcore_units::DataType;
+
 use crate::blueprint::{Blueprint, Pdo, SyncManagerUse};
-use crate::describe::DataType;
 use crate::esc::eeprom::checksum;
 
 const CATEGORY_STRINGS: u16 = 10;

@@ -8,13 +8,13 @@ use crate::frame::Command;
 use crate::segment::{Delivery, Segment};
 use crate::subdevice::Trouble;
 
-/// Where the EtherCAT part of a frame begins.
+/// Offset of the EtherCAT part of a frame.
 const PAYLOAD_START: usize = 14;
 
-/// What the faults do to the present frame.
+/// Effects of the faults on the present frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// How many SubDevices are connected and have power.
+    /// Number of SubDevices that are connected and have power.
     pub(crate) reach: usize,
     lose: bool,
     delay: Option<Nanos>,
@@ -25,7 +25,7 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// What is added to a working counter that a SubDevice counts up.
+    /// Returns the number added to a working counter that a SubDevice counts up.
     #[inline]
     pub(crate) fn counter_offset(
         &self,
@@ -194,7 +194,7 @@ impl Segment {
         self.refresh(position);
     }
 
-    /// What becomes of the frame on its way back.
+    /// Decides the fate of the frame on its way back.
     pub(crate) fn deliver(&mut self, frame: &mut [u8], effects: &Effects) -> Delivery {
         if effects.lose {
             return Delivery::Lost;

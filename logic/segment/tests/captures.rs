@@ -3,7 +3,7 @@
 //! frames of their MainDevice go through a segment with the same devices, at the times of the
 //! capture, and each datagram's answer is compared with the recorded one.
 //!
-//! What cannot agree is told apart from what must:
+//! Differences that are allowed are told apart from those that are not:
 //! - times: registers 0x0900 to 0x09FF hold them;
 //! - polls: a status asked for until it changes. How long a device took is chance, so a poll
 //!   counts as the same when the answer is one that the real device gave to a poll of that register
@@ -23,10 +23,10 @@ use quietcore_units::Nanos;
 const COUNTER_TOLERANCE: usize = 5;
 /// Polls that may differ because the real device was slower or faster, in thousandths.
 const POLL_TOLERANCE: usize = 20;
-/// How many polls of a register before and after are looked at.
+/// Number of polls of a register before and after that are looked at.
 const POLLS_NEARBY: usize = 8;
 
-/// What a replay showed.
+/// The result of a replay.
 #[derive(Debug, Default)]
 struct Outcome {
     datagrams: usize,
@@ -131,7 +131,8 @@ fn is_time(exchange: &Exchange) -> bool {
     (0x0900..0x0A00).contains(&exchange.register()) && !exchange.is_logical()
 }
 
-/// Whether the real device gave this answer to one of the polls of this register before or after.
+/// Returns `true` if the real device gave this answer to one of the polls of this register before
+/// or after.
 fn is_poll_nearby(capture: &Capture, place: usize, answered: &[u8]) -> bool {
     let asked = &capture.exchanges[place];
     let is_status = matches!(asked.register(), 0x0130 | 0x0502)

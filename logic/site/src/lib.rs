@@ -11,6 +11,7 @@
 //! - [`plan()`] decides for a [`Machine`] what would be done, step by step, before anything is
 //!   touched, or says all that stands against it.
 //! - [`export()`] writes the files by which systemd, Podman and Kubernetes run a site.
+//! - A [`Backend`] declares what it can and needs, and everything asks that.
 //! - [`init`] writes a site file that fits a machine; [`schema`] and [`reference()`] describe the
 //!   notation for editors and for people.
 //!
@@ -20,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backend;
 mod check;
 mod export;
 mod init;
@@ -33,26 +35,29 @@ mod reference;
 mod site;
 mod words;
 
+pub use backend::{
+    Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement, MemoryForm, ProgramForm,
+};
 pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
 pub use init::{
     Example, FoundModel, FoundPeriod, FoundVariable, Model, ModelFile, SCHEMA_LINE, UnknownExample,
     init, init_found,
 };
-pub use machine::{CacheWays, Machine, Obstacle};
+pub use machine::{CacheWays, Machine, Obstacle, PageColoursError};
 pub use plan::{Degradation, Monitored, Plan, Refusal, Step, TaskStart, plan, plan_run};
-pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
+pub use problem::{KeyPosition, PROBLEMS_MAX, Problem, Problems, Remark};
+pub use raw::Policy;
 pub use read::read;
 pub use reading::SITE_BYTES_MAX;
 pub use reading::schema::schema;
 pub use reference::reference;
 pub use site::{
-    Backend, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ContainerRuntime, Control,
-    Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, EarlyWake, Entry, Fault,
-    FaultEffect, FaultKind, Fieldbus, GUEST_MEMORY_DEFAULT, Initial, Interface, Length, Literal,
-    Load, LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY, OnFault, OverrideError,
-    Overrun, Partition, PlantKind, PlantOnLine, Profile, Program, ProgramKind,
-    RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction,
-    Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, SignalType, Site,
-    Startup, SubDevice, Substitute, Task, Traffic, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
-    real_time_share,
+    CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ContainerRuntime, Control, Criticality,
+    DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind,
+    Fieldbus, Initial, Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Monitor,
+    Network, OWN_MEMORY, OverrideError, Partition, PlantKind, PlantOnLine, ProbeName, Profile,
+    Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT,
+    RESTART_WAIT_MAX, Reaction, Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal,
+    SignalKind, Site, Startup, SubDevice, Substitute, Task, Traffic, UnknownLoadKind, Vcr,
+    WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire, real_time_share,
 };

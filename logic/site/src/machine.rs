@@ -1,4 +1,4 @@
-//! What a plan must know of a machine.
+//! The facts about a machine that a plan needs.
 
 use quietcore_units::{ByteSize, CpuSet};
 
@@ -13,31 +13,31 @@ pub struct Machine {
     pub isolated: CpuSet,
     /// Memory that programs can still have.
     pub memory_available: ByteSize,
-    /// What this user may lock; `None` means without limit.
+    /// Memory that this user may lock; `None` means without limit.
     pub memory_lock_limit: Option<ByteSize>,
     /// Ways of the last-level cache that can be assigned; or why there are none.
     pub cache_ways: Result<CacheWays, Obstacle>,
     /// The least limit of the memory's bandwidth that a partition can have, in percent; or why
     /// there is none.
     pub memory_bandwidth: Result<u32, Obstacle>,
-    /// How many colours pages may have in the last-level cache at most; or why they have none.
-    /// Which of them are real is measured when a partition starts.
-    pub page_colours: Result<u32, String>,
-    /// How many processes this user may still start; `None` means without limit.
+    /// Upper bound of the page colours of the last-level cache. The real number is measured when a
+    /// partition starts.
+    pub page_colours: Result<u32, PageColoursError>,
+    /// Processes that this user may still start; `None` means without limit.
     pub processes_left: Option<u32>,
-    /// Whether this user is root.
+    /// `true` if this user is root.
     pub root: bool,
-    /// Whether a thread really gets `SCHED_FIFO` here.
+    /// `true` if a thread really gets `SCHED_FIFO` here.
     pub fifo: bool,
-    /// Whether a thread really gets `SCHED_DEADLINE` here.
+    /// `true` if a thread really gets `SCHED_DEADLINE` here.
     pub deadline: bool,
-    /// Whether the kernel stops real-time threads that take nearly all of their CPU
+    /// `true` if the kernel stops real-time threads that take nearly all of their CPU
     /// (`sched_rt_runtime_us` other than -1). Then no thread under `SCHED_DEADLINE` may be pinned,
     /// except in a cpuset of its own, and none that never sleeps keeps its CPU.
     pub throttles: bool,
     /// The share that it leaves them, in millionths of a CPU, where it stops them.
     pub real_time_ppm: u32,
-    /// Whether `/dev/cpu_dma_latency` can be opened for writing.
+    /// `true` if `/dev/cpu_dma_latency` can be opened for writing.
     pub dma_latency: bool,
     /// `Ok` where the processor runs guests of ours; else what stands in the way.
     pub kvm: Result<(), Obstacle>,
@@ -51,18 +51,47 @@ pub struct Machine {
 /// Ways of a cache that can be assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheWays {
-    /// How many there are.
+    /// Number of ways of the cache.
     pub all: u32,
     /// The fewest that a partition can have.
     pub least: u32,
 }
 
+/// Pages have no colours that could divide the last-level cache.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PageColoursError {
+    /// Addresses of a virtual machine say nothing about the cache of the host.
+    #[error(
+        "page colours need a kernel on the bare machine, and this one runs in a virtual machine \
+         ({hypervisor}), whose physical addresses are none"
+    )]
+    VirtualMachine {
+        /// The hypervisor by its own name, such as `xen`.
+        hypervisor: String,
+    },
+    /// The processor doesn't say whether a hypervisor is below the kernel.
+    #[error("whether physical addresses are real can't be told: {reason}")]
+    HypervisorUnknown {
+        /// The kernel's or the processor's answer.
+        reason: String,
+    },
+    /// The kernel lists no cache.
+    #[error("there is no last-level cache to divide")]
+    NoCache,
+    /// A way of the cache is no larger than a page.
+    #[error("all pages are of one colour in the last-level cache here")]
+    OneColour,
+    /// The process may not read physical addresses.
+    #[error("page colours need the right CAP_SYS_ADMIN, to see physical addresses")]
+    NotPermitted,
+}
+
 /// Something that stands in the way, and how it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// What it is.
+    /// The obstacle, as the rest of a sentence.
     pub what: String,
-    /// What to do.
+    /// The remedy, as an imperative sentence.
     pub remedy: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a site file, each at its place, all at once.
+//! Problems of a site file, each with its position, all at once.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A place in a site file, written `site.toml:9:10: `partition.axis.vcr.cpus``.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
+pub struct KeyPosition {
     /// The name of the file as given to [`read`](crate::read).
     pub file: String,
     /// The line, counted from 1.
@@ -19,7 +19,7 @@ pub struct Place {
     pub key: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
         if !self.key.is_empty() {
@@ -32,12 +32,12 @@ impl fmt::Display for Place {
 /// One thing that is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
-    /// Where.
+    /// Position of the key or value.
     #[serde(flatten)]
-    pub place: Place,
-    /// What is wrong: lower case, without a final stop.
+    pub place: KeyPosition,
+    /// The problem: lower case, without a final stop.
     pub problem: String,
-    /// What would be right.
+    /// The remedy: lower case, without a final stop.
     pub remedy: String,
 }
 
@@ -60,10 +60,10 @@ pub(crate) fn sorted(mut problems: Vec<Problem>, left_out: usize) -> Problems {
 /// Something that is allowed and may still surprise.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Remark {
-    /// Where.
+    /// Position of the key or value.
     #[serde(flatten)]
-    pub place: Place,
-    /// What to know, and what to do if it isn't wanted.
+    pub place: KeyPosition,
+    /// The remark, with what to do if it isn't wanted.
     pub remark: String,
 }
 

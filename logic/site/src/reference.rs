@@ -54,8 +54,8 @@ const NOTATION: &str = "
 - Durations, sizes, rates and amounts are texts with a number and a unit: `\"1 ms\"`, `\"64 MiB\"`,
   `\"100 Mbit/s\"`, `\"1 Mbit\"`. Units of time are ns, us, ms, s, min, h and d.
 - CPUs are an array of numbers, `[0, 2]`, or the kernel's list notation, `\"0,2-5\"`.
-- Variables of a program are named by their path in C, `servo_DW.filter[2]`. As a key a path stands
-  in quotes: `\"servo_Y.torque\" = 0.0`.
+- Variables of a program are named by their path in C, `servo_DW.filter[2]`. As a key, a path
+  is in quotes: `\"servo_Y.torque\" = 0.0`.
 - Entries of SubDevices are `SUBDEVICE.NAME` or `SUBDEVICE.0xINDEX:SUB`, as in the object
   dictionary.
 ";
@@ -68,21 +68,20 @@ const RULES: &str = "
 - `wcet` ≤ `deadline` ≤ `period`; a fixed `early_wake` is shorter than the period.
 - `priority` goes with policy `fifo`, `early_wake_share` with `early_wake = \"adaptive\"`; policy
   `deadline` needs `wcet`.
-- What a `model` does when it fails, what it retains and its tasks need a `model`. `substitute` goes
-  with `on_fault = \"substitute\"`, and `wcet` ≤ `watchdog`.
-- With tasks, `deadline`, `wcet` and `watchdog` stand in the task; `period` is that of the fastest
-  cyclic task. Each step function has one task. Cyclic tasks have a `period`, event and status tasks
-  a `trigger`, freewheeling ones a `gap`; policy `deadline` serves cyclic tasks only.
-- Priorities are rate-monotonic where none is written; two tasks have the same one only where both
+- Reactions to a fault, retained variables and tasks need a `model`. `substitute` goes with
+  `on_fault = \"substitute\"`, and `wcet` ≤ `watchdog`.
+- With tasks, `deadline`, `wcet` and `watchdog` are keys of the task; `period` is that of the
+  fastest cyclic task. Each step function has one task. Cyclic tasks have a `period`, event and
+  status tasks a `trigger`, freewheeling ones a `gap`; policy `deadline` serves cyclic tasks only.
+- Priorities are rate-monotonic unless they are written; two tasks have the same one only if both
   say so.
 - `cache` has either `ways` or `colours`; a signal has either `initial` or `queue`.
 - `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists,
   and its `cycle` is the period of one of that partition's cyclic tasks.
-- SubDevices of a simulated segment say which `device` they are; `plant`, `fault` and `seed` are for
+- SubDevices of a simulated segment name their `device`; `plant`, `fault` and `seed` are for
   simulated segments. A servo axis is behind a servo drive, the other plants behind terminals.
-- `like` must not run in a circle. What an own class or profile doesn't say is taken from what it \
-                     is
-  like; a class whose figures are its own names their source.
+- `like` must not form a circle. A key that a class or profile leaves out is taken from the one that
+  it is like; a class with figures of its own names their source.
 - The campaign has a `duration` or a number of `cycles`, not both, and takes 31 days at most.
 - All partitions run at the same time, the profiles one after the other.
 
@@ -99,7 +98,7 @@ They are the test profiles of queiroz2023. `tp5` and `tp6` need neighbours and c
 backends that have guests.
 
 `isolation` stands for the twelve profiles of the isolation matrix, the rows of table I of hofer2019
-on one kernel. Their load is that of `tp3`, and what they change of the machine takes the place of
+on one kernel. Their load is that of `tp3`, and their settings of the machine take the place of
 `controls` in `[host]`:
 
 | name | partition | kept off its CPUs by controls | load |
@@ -112,7 +111,7 @@ on one kernel. Their load is that of `tp3`, and what they change of the machine 
 | `iso11`, `iso12` | as `iso9`, `iso10` | the same | the same |
 
 The paper turns load balancing and interrupts off in the guest or on the host; one kernel has them
-once, so that the last two rows are measured as the two before them.
+once, so the last two rows are measured like the two before them.
 
 ## What a PASS excludes
 
@@ -120,7 +119,7 @@ once, so that the last two rows are measured as the two before them.
 excludes a probability of about 3/n: 1e-4 takes 29 956 cycles, 1e-6 takes 2 995 731.
 ";
 
-/// The last chapter.
+/// The last chapter, on errors.
 const ERRORS: &str = "
 ## Errors
 
@@ -204,7 +203,7 @@ fn choices(text: &mut String, key: &str, schema: &Value) {
     }
 }
 
-/// What may be written, with its limits. Examples have a column of their own.
+/// Describes the allowed values with their limits. Examples have a column of their own.
 fn value_words(schema: &Value) -> String {
     let inner = resolved(&SCHEMA, schema);
     if inner["format"] == "quietcore-name" {

@@ -1,13 +1,13 @@
 //! Words for texts that people read: remedies, lists, quotations, exact quantities.
 
-use quietcore_units::{BitCount, BitRate, ByteSize, Nanos};
+use quietcore_units::{BitCount, BitRate, ByteSize, Nanos, Scheduling, Wake};
 use quietcore_wording::meant;
 pub(crate) use quietcore_wording::nearest;
 
 /// Characters of a value that an error text shows.
 const QUOTED_CHARS_MAX: usize = 60;
 
-/// What would be right in place of `word`: the nearest of the candidates, or all of them.
+/// Returns the remedy for `word`: the nearest of the candidates, or all of them.
 pub(crate) fn instead<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str> + Clone,
@@ -44,6 +44,28 @@ pub(crate) fn shortened(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// A policy with its parameters, without rounding.
+pub(crate) fn policy(scheduling: Scheduling) -> String {
+    match scheduling {
+        Scheduling::Deadline { run_time, deadline, period } => {
+            let [run_time, deadline, period] = [run_time, deadline, period].map(exact);
+            format!("SCHED_DEADLINE {run_time} within {deadline} every {period}")
+        }
+        other => other.policy().to_string(),
+    }
+}
+
+pub(crate) fn early_wake_words(wake: Wake) -> String {
+    match wake {
+        Wake::Sleep => "no early wake".to_owned(),
+        Wake::Spin => "always awake".to_owned(),
+        Wake::Early { margin } => format!("woken {} early", exact(margin)),
+        Wake::Adaptive { share_percent } => {
+            format!("woken early by a learned margin of at most {share_percent} % of the CPU")
+        }
+    }
 }
 
 /// A rate without rounding.

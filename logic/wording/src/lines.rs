@@ -10,7 +10,7 @@ const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
 /// Spaces that belong to a word, such as between the thousands of a number.
 const NO_BREAK: [char; 2] = ['\u{a0}', '\u{202f}'];
 
-/// What becomes of a word that is longer than a line.
+/// The treatment of a word that is longer than a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongWord {
     /// It goes on in the next line.
@@ -86,7 +86,7 @@ fn words(text: &str, room: usize) -> Vec<Vec<char>> {
     words
 }
 
-/// How many of the words the first one stays together with, itself included; `None` without any.
+/// Counts the words that the first one stays together with, itself included; `None` without any.
 fn quoted(words: &[&str], room: usize) -> Option<usize> {
     let first = words.first()?;
     let mut open = first.matches('`').count() % 2 == 1;

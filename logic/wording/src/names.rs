@@ -44,7 +44,7 @@ pub fn alike<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<
     alike.into_iter().take(ALIKE_MAX).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// What would be right in place of `wanted`: `did you mean `x`?`, or what `otherwise` says.
+/// Returns the remedy for `wanted`: `did you mean `x`?`, or the text of `otherwise`.
 pub fn meant<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -62,18 +62,27 @@ pub fn list<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-/// Names as texts offer them: `` `a`, `b` or `c` ``.
-pub fn either<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
-    let mut names: Vec<_> = names.into_iter().collect();
-    match (names.pop(), names.is_empty()) {
-        (Some(last), false) => format!("{} or `{}`", list(names), last.as_ref()),
-        (last, _) => list(last),
-    }
+/// Names that are all meant: `` `a`, `b` and `c` ``.
+pub fn both<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
+    joined(names, "and")
 }
 
-/// What stands behind a noun for so many: nothing for one, else `s`.
+/// Names as texts offer them: `` `a`, `b` or `c` ``.
+pub fn either<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
+    joined(names, "or")
+}
+
+/// Returns the ending of a noun for a number: nothing for one, else `s`.
 pub const fn plural(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
+}
+
+fn joined<N: AsRef<str>>(names: impl IntoIterator<Item = N>, word: &str) -> String {
+    let mut names: Vec<_> = names.into_iter().collect();
+    match (names.pop(), names.is_empty()) {
+        (Some(last), false) => format!("{} {word} `{}`", list(names), last.as_ref()),
+        (last, _) => list(last),
+    }
 }
 
 fn likenesses<'n>(

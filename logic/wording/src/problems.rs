@@ -28,7 +28,7 @@ impl<P> Problems<P> {
         self.problems.iter()
     }
 
-    /// How many were found beyond those listed.
+    /// Returns how many were found beyond those listed.
     pub const fn left_out(&self) -> usize {
         self.left_out
     }

@@ -24,8 +24,11 @@
 //!
 //! The calibration takes some 10 ms natively and at most about [`BUDGET`].
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+use quietcore_record::record::TimeReality;
+use serde::{Deserialize, Serialize};
 
 #[cfg(target_arch = "x86_64")]
 mod sequences;
@@ -104,53 +107,15 @@ impl Sequence {
     }
 }
 
-/// What one sequence costs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// What was timed.
-    pub sequence: Sequence,
-    /// The smallest time seen for one instruction, in ns.
-    pub nanoseconds: f64,
-    /// The same in additions of [`Sequence::Integer`]; 1 for that one itself.
-    pub additions: f64,
-}
-
-/// Whether durations measured here mean anything.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TimeVerdict {
-    /// The processor itself executes the instructions.
-    Native,
-    /// A program executes them, or counts them instead of measuring time.
-    Emulated {
-        /// The costs that show it, in words.
-        because: String,
-    },
-    /// This processor architecture has no sequences yet; never a reason to trust its time.
-    Unknown {
-        /// What is missing.
-        because: String,
-    },
-}
-
-impl fmt::Display for TimeVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Native => f.write_str("native"),
-            Self::Emulated { because } => write!(f, "emulated: {because}"),
-            Self::Unknown { because } => write!(f, "unknown: {because}"),
-        }
-    }
-}
-
 /// The result of a calibration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeCalibration {
     /// Independent additions a second; 0 where nothing could be measured.
     pub instructions_per_second: f64,
-    /// What the sequences cost, in the order of [`Sequence::ALL`].
-    pub costs: Vec<Cost>,
-    /// What follows.
-    pub verdict: TimeVerdict,
+    /// Cost of one instruction of each sequence, in additions of [`Sequence::Integer`].
+    pub costs: BTreeMap<String, f64>,
+    /// The conclusion from the costs; `Unknown` where the processor has no sequences yet.
+    pub time: TimeReality,
 }
 
 impl TimeCalibration {
@@ -178,80 +143,67 @@ impl TimeCalibration {
             return Self::unknown();
         };
         let addition = addition.max(f64::MIN_POSITIVE);
-        let costs: Vec<Cost> = nanoseconds
-            .iter()
-            .map(|&(sequence, nanoseconds)| Cost {
-                sequence,
-                nanoseconds,
-                additions: nanoseconds / addition,
-            })
-            .collect();
+        let costs: Vec<(Sequence, f64)> =
+            nanoseconds.iter().map(|(sequence, cost)| (*sequence, cost / addition)).collect();
         Self {
             instructions_per_second: 1e9 / addition,
-            verdict: verdict(1e9 / addition, &costs),
-            costs,
+            time: time_of(1e9 / addition, &costs),
+            costs: costs.iter().map(|(of, cost)| (of.name().to_owned(), *cost)).collect(),
         }
     }
 
     fn unknown() -> Self {
-        Self {
-            instructions_per_second: 0.0,
-            costs: Vec::new(),
-            verdict: TimeVerdict::Unknown {
-                because: format!(
-                    "there are no calibration sequences for `{}`",
-                    std::env::consts::ARCH
-                ),
-            },
-        }
+        Self::without(format!(
+            "there are no calibration sequences for `{}`",
+            std::env::consts::ARCH
+        ))
     }
 
-    /// Whether durations measured here are evidence.
+    /// A calibration that measured nothing, for this reason.
+    pub fn without(because: String) -> Self {
+        let time = TimeReality::Unknown(because);
+        Self { instructions_per_second: 0.0, costs: BTreeMap::new(), time }
+    }
+
+    /// Returns `true` if durations measured here are evidence.
     pub fn is_native(&self) -> bool {
-        self.verdict == TimeVerdict::Native
+        self.time == TimeReality::Native
     }
 }
 
-fn verdict(instructions_per_second: f64, costs: &[Cost]) -> TimeVerdict {
+/// Judges costs in additions.
+fn time_of(instructions_per_second: f64, costs: &[(Sequence, f64)]) -> TimeReality {
     if instructions_per_second < INTERPRETED_BELOW {
-        return TimeVerdict::Emulated {
-            because: format!(
-                "{:.1} million simple instructions a second are an interpreter's",
-                instructions_per_second / 1e6
-            ),
-        };
+        return TimeReality::Emulated(format!(
+            "{:.1} million simple instructions a second are an interpreter's",
+            instructions_per_second / 1e6
+        ));
     }
-    let division = costs.iter().find(|cost| cost.sequence == Sequence::Division);
-    if let Some(division) = division
-        && division.additions < COUNTED_BELOW
+    let division = costs.iter().find(|(sequence, _)| *sequence == Sequence::Division);
+    if let Some((_, cost)) = division
+        && *cost < COUNTED_BELOW
     {
-        return TimeVerdict::Emulated {
-            because: format!(
-                "a division costs {:.1} additions, so time is counted in instructions",
-                division.additions
-            ),
-        };
+        return TimeReality::Emulated(format!(
+            "a division costs {cost:.1} additions, so time is counted in instructions"
+        ));
     }
     let suspicious: Vec<String> = costs
         .iter()
-        .filter_map(|cost| {
-            let limit = cost.sequence.limit()?;
-            (cost.additions > limit)
-                .then(|| format!("{} {:.0} (limit {limit})", cost.sequence.name(), cost.additions))
+        .filter_map(|(sequence, cost)| {
+            let limit = sequence.limit()?;
+            (*cost > limit).then(|| format!("{} {cost:.0} (limit {limit})", sequence.name()))
         })
         .collect();
     if suspicious.len() >= SUSPICIONS_NEEDED {
-        return TimeVerdict::Emulated {
-            because: format!(
-                "instructions are translated by a program; their costs in additions: {}",
-                suspicious.join(", ")
-            ),
-        };
+        return TimeReality::Emulated(format!(
+            "instructions are translated by a program; their costs in additions: {}",
+            suspicious.join(", ")
+        ));
     }
-    TimeVerdict::Native
+    TimeReality::Native
 }
 
-/// How long a repeat must be for the readings around it not to count.
+/// Returns the length of a repeat at which the readings around it don't count.
 fn repeat_length() -> Duration {
     let reading = (0..8).map(|_| Instant::now().elapsed()).min();
     let needed = reading.unwrap_or_default() * REPEAT_READINGS;

@@ -1,10 +1,10 @@
-//! What runs against a deadline needs of a clock.
+//! The clock as code that runs against a deadline needs it.
 
 use quietcore_units::Nanos;
 
 /// A clock on which one can wait.
 pub trait Clock {
-    /// The current instant.
+    /// Returns the current instant of a clock that never goes back.
     fn now(&self) -> Nanos;
 
     /// Sleeps until `due`; returns at once when that has passed. It may return late, never early.

@@ -24,7 +24,7 @@ use quietcore_units::Nanos;
 
 use crate::{Clock, Monotonic};
 
-/// How long each of the two stretches of the calibration takes.
+/// Duration of each of the two stretches of the calibration.
 const STRETCH: Nanos = Nanos::from_millis(20);
 
 /// By how much the rates of the two stretches may differ, in parts of a million.
@@ -110,7 +110,7 @@ impl Counter {
         Ok(hertz)
     }
 
-    /// Counts a second.
+    /// Returns the counter's frequency, in Hz.
     pub const fn hertz(self) -> u64 {
         self.hertz
     }
@@ -193,7 +193,7 @@ fn read() -> u64 {
     0
 }
 
-/// Whether the processor says that its counter has one rate in all power states.
+/// Returns `true` if the processor says that its counter has one rate in all power states.
 #[cfg(target_arch = "x86_64")]
 fn is_invariant() -> bool {
     const EXTENDED: u32 = 0x8000_0000;

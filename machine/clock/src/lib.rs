@@ -21,8 +21,7 @@ mod monotonic;
 
 #[cfg(feature = "std")]
 pub use calibration::{
-    BUDGET, COUNTED_BELOW, Cost, INTERPRETED_BELOW, SUSPICIONS_NEEDED, Sequence, TimeCalibration,
-    TimeVerdict,
+    BUDGET, COUNTED_BELOW, INTERPRETED_BELOW, SUSPICIONS_NEEDED, Sequence, TimeCalibration,
 };
 pub use clock::Clock;
 #[cfg(feature = "std")]

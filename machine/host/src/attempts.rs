@@ -1,4 +1,5 @@
-//! What no file tells and only trying shows: whether SCHED_FIFO is granted, how fast a guest runs.
+//! Attempts: facts that no file tells and only trying shows, such as the grant of SCHED_FIFO and
+//! the speed of a guest.
 //!
 //! [`Attempts`] is the border between reading facts and the machine. [`Live`] tries for real, each
 //! attempt on a short-lived thread or process of its own, bounded in time, and leaves nothing
@@ -14,6 +15,7 @@ mod scheduling;
 use std::time::Duration;
 
 use quietcore_clock::TimeCalibration;
+use quietcore_units::Scheduling;
 use serde::{Deserialize, Serialize};
 
 use crate::reading::Reading;
@@ -22,7 +24,7 @@ pub use fake::Fake;
 pub use fresh_cgroup::{CgroupPlace, CgroupVersion, FreshCgroup};
 pub use quick::Quick;
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attempt {
@@ -35,7 +37,7 @@ pub enum Attempt {
 }
 
 impl Attempt {
-    /// Whether it was granted.
+    /// Returns `true` if it was granted.
     pub fn succeeded(&self) -> bool {
         *self == Self::Succeeded
     }
@@ -50,29 +52,20 @@ impl Attempt {
     }
 }
 
-/// A real-time scheduling policy to try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// `SCHED_FIFO` with this priority, 1 to 99.
-    Fifo(u8),
-    /// `SCHED_DEADLINE` with 1 ms of runtime in 10 ms.
-    Deadline,
-}
-
 /// The four registers that CPUID returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuidWords {
-    /// EAX.
+    /// Register EAX of the answer.
     pub eax: u32,
-    /// EBX.
+    /// Register EBX of the answer.
     pub ebx: u32,
-    /// ECX.
+    /// Register ECX of the answer.
     pub ecx: u32,
-    /// EDX.
+    /// Register EDX of the answer.
     pub edx: u32,
 }
 
-/// What a network interface can stamp, as `ETHTOOL_GET_TS_INFO` says.
+/// The time stamps that a network interface can take, as `ETHTOOL_GET_TS_INFO` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timestamping {
     /// Frames are stamped by the hardware as they leave.
@@ -89,13 +82,13 @@ pub struct Timestamping {
     pub clock_index: Option<u32>,
 }
 
-/// How fast a KVM guest runs a counted loop.
+/// The speed at which a KVM guest runs a counted loop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GuestSpeed {
     /// Simple instructions a second inside the guest.
     pub instructions_per_second: f64,
-    /// Whether a guest can calculate with SSE, which every program compiled for this processor
-    /// does; `None` where that was not tried.
+    /// `true` if a guest can calculate with SSE, which every program compiled for this processor
+    /// does; `None` if that was not tried.
     #[serde(default)]
     pub has_sse: Option<bool>,
 }
@@ -107,7 +100,7 @@ pub trait Attempts {
     fn cpuid(&self, cpu: Option<u32>, leaf: u32, subleaf: u32) -> Option<CpuidWords>;
 
     /// Tries a policy on a thread that ends at once.
-    fn schedule(&self, policy: Policy) -> Attempt;
+    fn schedule(&self, scheduling: Scheduling) -> Attempt;
 
     /// Tries SCHED_FIFO in a new cgroup below `place`, which is removed again.
     fn schedule_in_fresh_cgroup(&self, place: &CgroupPlace) -> FreshCgroup;
@@ -137,8 +130,8 @@ impl Attempts for Live {
         }
     }
 
-    fn schedule(&self, policy: Policy) -> Attempt {
-        scheduling::attempt(policy)
+    fn schedule(&self, scheduling: Scheduling) -> Attempt {
+        scheduling::attempt(scheduling)
     }
 
     fn schedule_in_fresh_cgroup(&self, place: &CgroupPlace) -> FreshCgroup {

@@ -3,16 +3,21 @@
 //! A latency without its conditions is not evidence. This is the short form that stands in records
 //! and beside tables; the whole of [`Facts`] stands in the evidence folder.
 
+mod platform;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use quietcore_record::record::TimeReality;
 use quietcore_units::ByteSize;
 
-use crate::facts::{Facts, TimeReality};
+use crate::facts::Facts;
 use crate::reading::Reading;
 
+pub use platform::{interrupts_on, reservation_of};
+
 impl Facts {
-    /// The conditions by name, in words. The names are the same on every machine; what could not
-    /// be read says so.
+    /// The conditions by name, in words; whether time is real is apart in [`Self::time_reality`].
+    /// The names are the same on every machine; what could not be read says so.
     pub fn conditions_summary(&self) -> BTreeMap<String, String> {
         let text = |reading: &Reading<String>| reading.describe(Clone::clone);
         let (sockets, cores, threads) = self.cpu.topology();
@@ -37,11 +42,15 @@ impl Facts {
             ("rt_throttling", self.throttling_text()),
             ("microcode", text(&self.firmware.microcode)),
             ("memory", memory),
-            ("time_is_real", self.time_text()),
         ]
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
+    }
+
+    /// Returns whether the machine's time is real, as records have it.
+    pub fn time_reality(&self) -> TimeReality {
+        self.clock.calibration.time.clone()
     }
 
     fn preemption_text(&self) -> String {
@@ -88,6 +97,15 @@ impl Facts {
         }
     }
 
+    /// Returns the hypervisor below this kernel; `None` where there is none, or none is known.
+    fn hypervisor(&self) -> Option<String> {
+        match (&self.virtualization.hypervisor, &self.virtualization.hypervisor_type) {
+            (Reading::Read(signature), _) => Some(hypervisor_name(signature)),
+            (Reading::Absent, Reading::Read(kind)) => Some(kind.clone()),
+            _ => None,
+        }
+    }
+
     fn throttling_text(&self) -> String {
         match (&self.scheduler.rt_runtime_us, &self.scheduler.rt_period_us) {
             (Reading::Read(runtime), _) if *runtime < 0 => "off".to_owned(),
@@ -97,15 +115,8 @@ impl Facts {
             (runtime, _) => runtime.describe(|runtime| format!("{runtime} µs")),
         }
     }
-
-    fn time_text(&self) -> String {
-        match &self.clock.calibration.time {
-            TimeReality::Native => "yes, native by calibration".to_owned(),
-            TimeReality::Emulated(because) => format!("no, timing not valid: {because}"),
-            TimeReality::Unknown(because) => format!("unknown: {because}"),
-        }
-    }
 }
+
 /// The product behind a signature of CPUID leaf 0x4000_0000; an unknown signature as it is.
 fn hypervisor_name(signature: &str) -> String {
     let name = match signature {

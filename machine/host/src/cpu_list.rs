@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct CpuList(pub CpuSet);
 
 impl CpuList {
-    /// Whether the CPU with this number is in the set.
+    /// Returns `true` if the CPU with this number is in the set.
     pub fn has(&self, number: u32) -> bool {
         CpuId::new(number).is_some_and(|cpu| self.0.contains(cpu))
     }

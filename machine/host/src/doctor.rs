@@ -1,4 +1,4 @@
-//! What the facts mean for real-time work: findings, each with its remedy.
+//! The doctor: findings from the facts for real-time work, each with its remedy.
 //!
 //! Pure: from [`Facts`] to [`Finding`]s, without a look at the machine. Requirements
 //! ([`Severity::Conformance`]) are kept apart from advice: without the first, control work here is
@@ -36,9 +36,9 @@ pub const SCHEMA: &str = "quietcore.doctor/1";
 pub struct Report {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// What was read.
+    /// The facts that were read.
     pub facts: Facts,
-    /// What it means.
+    /// The findings, in the order of the areas.
     pub findings: Vec<Finding>,
 }
 
@@ -86,7 +86,7 @@ impl<'facts> View<'facts> {
         Self { facts, partition, control }
     }
 
-    /// Whether a remedy may be out of reach because this kernel is a guest.
+    /// Returns `true` if a remedy may be out of reach because this kernel is a guest.
     fn is_guest(&self) -> bool {
         self.facts.virtualization.is_guest() == Some(true)
     }
@@ -116,7 +116,7 @@ impl<'facts> View<'facts> {
         if rest.0.is_empty() { "0".to_owned() } else { rest.to_string() }
     }
 
-    /// Whether control CPUs and others can be told apart.
+    /// Returns `true` if control CPUs and others can be told apart.
     fn control_is_a_part(&self) -> bool {
         self.facts.cpu.online.get().is_some_and(|online| {
             !self.control.0.is_empty() && !online.0.without(&self.control.0).is_empty()
@@ -124,14 +124,14 @@ impl<'facts> View<'facts> {
     }
 }
 
-/// How a kernel parameter is made permanent on Debian and most others.
+/// Describes how a kernel parameter is made permanent on Debian and most others.
 fn kernel_parameter(parameter: &str) -> String {
     format!(
         "add `{parameter}` to GRUB_CMDLINE_LINUX in /etc/default/grub, run `update-grub`, reboot"
     )
 }
 
-/// How a sysctl is set now and for good.
+/// Describes how a sysctl is set now and for good.
 fn sysctl(name: &str, value: &str) -> String {
     format!(
         "`sysctl -w {name}={value}`; permanent: `{name} = {value}` in \
@@ -139,7 +139,7 @@ fn sysctl(name: &str, value: &str) -> String {
     )
 }
 
-/// How a value below /sys is set now and for good.
+/// Describes how a value below /sys is set now and for good.
 fn sys_file(command: &str) -> String {
     format!("`{command}`; permanent: the same in a systemd unit that runs at boot")
 }

@@ -34,7 +34,7 @@ use crate::source::Source;
 use processor::{cache, clock, cpu, power};
 
 pub use activity::{Activity, Steal};
-pub use cgroup::{CgroupArrangement, CgroupMount, Cgroups, Containers};
+pub use cgroup::{CgroupArrangement, CgroupMount, CgroupPlaceError, Cgroups, Containers};
 pub use firmware::Firmware;
 pub use interrupts::{Interrupt, Interrupts};
 pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
@@ -42,7 +42,8 @@ pub use memory::{HugePages, Memory};
 pub use network::{Interface, Network};
 pub use processor::cache::{CacheDomain, Caches, CpuidAllocation, Resctrl, ResctrlLevel};
 pub use processor::cache_ground::CacheGround;
-pub use processor::clock::{Calibration, Clock, TimeReality, TscFlags};
+pub(crate) use processor::clock::why_not_real;
+pub use processor::clock::{Clock, TscFlags};
 pub use processor::cpu::{CoreType, Cpu, LogicalCpu, Node};
 pub use processor::power::{Frequency, IdleState, Power, Throttling};
 pub use scheduler::{Limit, Limits, Scheduler};
@@ -54,7 +55,7 @@ pub use virtualization::{Kvm, Virtualization};
 pub struct Facts {
     /// The kernel, how it was built and started.
     pub kernel: Kernel,
-    /// The processors.
+    /// The processors and their memory nodes.
     pub cpu: Cpu,
     /// Idle states, frequencies and throttling.
     pub power: Power,
@@ -62,28 +63,28 @@ pub struct Facts {
     pub caches: Caches,
     /// Clocks, and whether their time is real.
     pub clock: Clock,
-    /// How the scheduler is set and what it grants.
+    /// The settings of the scheduler and its grants.
     pub scheduler: Scheduler,
-    /// Control groups.
+    /// Control groups of both versions.
     pub cgroups: Cgroups,
-    /// What containers can be had.
+    /// Container runtimes and what they need.
     #[serde(default)]
     pub containers: Containers,
-    /// What this process may do.
+    /// Rights and limits of this process.
     pub limits: Limits,
     /// Memory and its management.
     pub memory: Memory,
     /// Interrupts and where they may fire.
     pub interrupts: Interrupts,
-    /// What is below this kernel, and whether it can hold guests itself.
+    /// The hypervisor below this kernel, and its own means to hold guests.
     pub virtualization: Virtualization,
     /// BIOS, board, microcode, system management interrupts.
     pub firmware: Firmware,
-    /// Network interfaces.
+    /// Network interfaces and their drivers.
     pub network: Network,
     /// Tracers and their permissions.
     pub tracing: Tracing,
-    /// What the machine is doing now.
+    /// The load of the machine at this moment.
     pub activity: Activity,
 }
 

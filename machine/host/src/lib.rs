@@ -1,14 +1,14 @@
-//! What this machine is and how it is set: facts, what they mean for real-time work, and controls.
+//! This machine: its facts, and what they mean for real-time work.
 
 pub mod attempts;
-mod conditions;
-pub mod controls;
+pub mod conditions;
 mod cpu_list;
 pub mod doctor;
 pub mod facts;
 mod machine;
 #[cfg(test)]
 mod machines;
+pub mod process;
 mod reading;
 pub mod sampler;
 mod source;
@@ -18,7 +18,5 @@ pub use doctor::{Area, Finding, Severity};
 pub use facts::CacheGround;
 pub use facts::Facts;
 pub use machine::{boot, running_partitions};
-pub use reading::Reading;
-pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};
-
-pub(crate) use reading::error_text;
+pub use reading::{Reading, error_text};
+pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT, marked};

@@ -1,4 +1,4 @@
-//! What a plan must know of this machine, from its facts.
+//! Makes the facts that a plan needs from those of this machine.
 
 pub mod boot;
 pub mod running_partitions;
@@ -7,11 +7,11 @@ use quietcore_site::{CacheWays, ContainerRuntime, Machine, Obstacle};
 use quietcore_units::ByteSize;
 
 use crate::attempts::{Attempts as _, Live};
-use crate::facts::Facts;
+use crate::facts::{self, Facts};
 
 impl Facts {
-    /// What decides whether a site file can be realised here. What could not be read counts as not
-    /// there: a plan promises nothing on a guess.
+    /// Returns the facts that decide if a site file can be realised here. Unreadable facts count as
+    /// not there: a plan promises nothing on a guess.
     pub fn machine(&self) -> Machine {
         let kib = |reading: &crate::Reading<u64>| reading.get().copied().unwrap_or_default();
         Machine {
@@ -75,7 +75,7 @@ impl Facts {
     /// Tries a guest, where facts were read without the attempts that take time.
     pub fn try_guests(&mut self) {
         self.virtualization.kvm.speed = Live.calibrate_kvm();
-        self.clock.calibration = Live.calibrate_time().into();
+        self.clock.calibration = Live.calibrate_time();
     }
 
     /// Real-time run time for new groups. With version 2 of control groups a kernel that divides
@@ -93,7 +93,12 @@ impl Facts {
 
     /// Why this machine's time can't be trusted, by calibration; `None` where it can.
     pub fn why_time_is_not_real(&self) -> Option<String> {
-        self.clock.calibration.time.why_not_real()
+        facts::why_not_real(&self.clock.calibration.time)
+    }
+
+    /// As [`Self::why_time_is_not_real`], measured now, which takes some 100 ms.
+    pub fn why_time_is_not_real_now() -> Option<String> {
+        facts::why_not_real(&Live.calibrate_time().time)
     }
 
     /// Ways of the last-level cache that resctrl can assign; or why there are none.
@@ -140,7 +145,7 @@ impl Facts {
         }
     }
 
-    /// What may be locked; `None` without limit.
+    /// Returns the memory that may be locked; `None` without limit.
     fn memory_lock_limit(&self) -> Option<ByteSize> {
         let may_lock_all = self.limits.capabilities.get().is_some_and(|all| {
             const CAP_IPC_LOCK: u64 = 14;

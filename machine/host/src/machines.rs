@@ -12,7 +12,7 @@ use crate::source::Source;
 /// A machine that a test describes.
 pub(crate) struct Machine {
     folder: TempDir,
-    /// What only trying shows.
+    /// Results of attempts on this machine.
     pub(crate) attempts: Fake,
 }
 
@@ -110,7 +110,12 @@ impl Machine {
         fs::create_dir_all(place).expect("the folder is ours");
     }
 
-    /// Its facts.
+    /// Returns the files of this machine, below its folder.
+    pub(crate) fn source(&self) -> Source {
+        Source::below(self.folder.path())
+    }
+
+    /// Reads the facts of this machine from its files.
     pub(crate) fn facts(&self) -> Facts {
         Facts::read_from(&Source::below(self.folder.path()), &self.attempts)
     }

@@ -27,7 +27,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Whether the machine has no such thing.
+    /// Returns `true` if the machine has no such thing.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
@@ -91,7 +91,7 @@ impl<T> From<Result<T, String>> for Reading<T> {
 }
 
 /// An operating system's error without the number that the standard library appends.
-pub(crate) fn error_text(error: &std::io::Error) -> String {
+pub fn error_text(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     text.to_lowercase()

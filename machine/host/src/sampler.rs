@@ -1,4 +1,4 @@
-//! What the CPUs did between two instants, read cheaply about ten times a second.
+//! The work of the CPUs between two instants, read cheaply about ten times a second.
 //!
 //! A spike in a run is explained by what happened around it: time stolen by the hypervisor, a storm
 //! of interrupts, a clock that dropped. The sampler keeps its files open and reads each with one
@@ -26,7 +26,7 @@ pub enum SampleError {
     /// The file can't be read.
     #[error("/proc/stat can't be read: {reason}; is /proc mounted?")]
     Unreadable {
-        /// The kernel's answer.
+        /// The kernel's answer, in words.
         reason: String,
     },
     /// A line is not as the kernel documents it.
@@ -37,7 +37,7 @@ pub enum SampleError {
     },
 }
 
-/// What one CPU did, in jiffies of 10 ms since boot, or between two samples.
+/// The work of one CPU, in jiffies of 10 ms since boot, or between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
     /// The CPU; for a total it is `u32::MAX`.
@@ -48,7 +48,7 @@ pub struct CpuTimes {
     pub system: u64,
     /// Nothing, waiting for a disk included.
     pub idle: u64,
-    /// Interrupt handlers.
+    /// Time in interrupt handlers.
     pub interrupt: u64,
     /// Deferred work of interrupts.
     pub soft_interrupt: u64,
@@ -57,7 +57,7 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// All jiffies.
+    /// Returns the sum of all jiffies.
     pub fn all(&self) -> u64 {
         [self.user, self.system, self.idle, self.interrupt, self.soft_interrupt, self.steal]
             .into_iter()
@@ -101,7 +101,7 @@ pub struct Sample {
     pub cpus: Vec<CpuTimes>,
     /// Interrupts of all kinds.
     pub interrupts: u64,
-    /// Switches between tasks.
+    /// Switches between tasks, on all CPUs.
     pub context_switches: u64,
     /// Processes and threads made.
     pub forks: u64,
@@ -112,8 +112,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// What grew from `earlier` to `later`. Frequencies are those of `later`. A CPU that was
-    /// plugged in between has no earlier counts, so it is left out.
+    /// Subtracts `earlier` from `later`. Frequencies are those of `later`. A CPU that was plugged
+    /// in between has no earlier counts, so it is left out.
     #[must_use]
     pub fn difference(later: &Self, earlier: &Self) -> Self {
         let cpus = later.cpus.iter().filter_map(|now| {
@@ -185,7 +185,7 @@ impl Sampler {
         })
     }
 
-    /// Takes a sample.
+    /// Takes a sample of all CPUs.
     ///
     /// # Errors
     /// When `/proc/stat` can't be read or is not as documented.

@@ -20,14 +20,14 @@ pub const TEXT_LIMIT: u64 = 4 << 20;
 /// The most entries read of one folder.
 pub const ENTRY_LIMIT: usize = 65_536;
 
-/// Where the kernel's files are read from.
+/// The root of the kernel's files: this machine's, or a copy.
 #[derive(Clone, Debug)]
 pub struct Source {
     root: PathBuf,
 }
 
 impl Source {
-    /// This machine.
+    /// Reads the files of this machine.
     pub fn live() -> Self {
         Self::below("/")
     }
@@ -126,7 +126,7 @@ impl Source {
         })
     }
 
-    /// Whether something is there. Unreadable where a folder on the way may not be searched.
+    /// Looks for a file or folder. Unreadable if a folder on the way may not be searched.
     pub fn exists(&self, path: &str) -> Reading<bool> {
         match fs::metadata(self.place(path)) {
             Ok(_) => Reading::Read(true),
@@ -135,7 +135,8 @@ impl Source {
         }
     }
 
-    /// Whether this process may open the file for reading and writing. Opens and closes it.
+    /// Reads as present if this process may open the file for reading and writing. Opens and closes
+    /// it.
     pub fn opens(&self, path: &str) -> Reading<()> {
         outcome(
             OpenOptions::new()
@@ -156,14 +157,14 @@ impl Source {
             .map(|()| u64::from_ne_bytes(word))
     }
 
-    /// What a link points to, whole.
+    /// Returns the target of a link, whole.
     pub fn link(&self, path: &str) -> Option<PathBuf> {
         fs::read_link(self.place(path)).ok()
     }
 }
 
 /// The word in brackets, or in parentheses, which some kernel files use.
-pub(crate) fn marked(text: &str) -> Option<&str> {
+pub fn marked(text: &str) -> Option<&str> {
     text.split_whitespace().find_map(|word| {
         word.strip_prefix('[')
             .and_then(|word| word.strip_suffix(']'))

@@ -13,7 +13,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use quietcore_load::{Achieved, LoadKind, LoadRequest, LoadSet, presets, worker};
+use quietcore_load::{Achieved, LoadRequest, LoadSet, presets, worker};
+use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, Causes, CpuSet, Nanos};
 
 const START_WITHIN: Nanos = Nanos::from_secs(20);

@@ -52,7 +52,7 @@ struct Header {
     slot_count: AtomicU32,
 }
 
-/// What one worker tells.
+/// The part of the board in which one worker tells of itself.
 #[repr(C, align(128))]
 pub(crate) struct Slot {
     state: AtomicU32,
@@ -66,7 +66,7 @@ pub(crate) struct Slot {
 const _: () = assert!(size_of::<Header>() == 128);
 const _: () = assert!(size_of::<Slot>() == 128);
 
-/// How far a worker came.
+/// The progress of a worker's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlotState {
     /// No worker has reached the slot yet.
@@ -81,7 +81,7 @@ pub(crate) enum SlotState {
     Unknown(u32),
 }
 
-/// What stood in a slot at one moment.
+/// The content of a slot at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     pub(crate) operations: u64,

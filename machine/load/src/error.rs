@@ -1,11 +1,11 @@
-//! What can go wrong with loads, as the caller sees it.
+//! Errors of loads, as the caller sees them.
 
 use std::io;
 use std::path::PathBuf;
 
+use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 
-use crate::kind::LoadKind;
 use crate::request::WORKER_LIMIT;
 
 /// Why a load could not be started, verified or stopped.
@@ -20,9 +20,9 @@ pub enum LoadError {
     /// Something about the machine that the checks need could not be read.
     #[error("could not read `{}`", path.display())]
     Facts {
-        /// What was read.
+        /// The path that was read.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The shared memory for the counters could not be made.
@@ -31,9 +31,9 @@ pub enum LoadError {
     /// The helper program could not be executed.
     #[error("could not start `{}` as a worker; give the path of an executable", program.display())]
     Spawn {
-        /// The helper program.
+        /// Path of the helper program.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A worker ended although nobody asked it to.
@@ -51,9 +51,9 @@ pub enum LoadError {
     NotRunning {
         /// Kind, number and process of the worker.
         worker: String,
-        /// How long it was waited for.
+        /// The time that was waited.
         waited: Nanos,
-        /// How far it came.
+        /// The state that it reached.
         state: String,
         /// The beginning of what it wrote on standard error.
         stderr: String,
@@ -63,7 +63,7 @@ pub enum LoadError {
     NotResting {
         /// Kind, number and process of the worker.
         worker: String,
-        /// How long it was waited for.
+        /// The time that was waited.
         waited: Nanos,
         /// The beginning of what it wrote on standard error.
         stderr: String,
@@ -73,9 +73,9 @@ pub enum LoadError {
     OtherConditions {
         /// Kind, number and process of the worker.
         worker: String,
-        /// What was read back.
+        /// The conditions that were read back.
         found: String,
-        /// What was asked for.
+        /// The conditions that were asked for.
         asked: String,
     },
     /// Workers that could not be ended, not even by SIGKILL.
@@ -86,6 +86,29 @@ pub enum LoadError {
     },
 }
 
+/// A folder that a disk load can't use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FolderError {
+    /// The path leads to no folder.
+    #[error("there is no such folder")]
+    Missing,
+    /// The folder is in a tmpfs or ramfs.
+    #[error("its files are kept in memory")]
+    InMemory,
+    /// The file system doesn't tell its kind or its space.
+    #[error("{}", std::io::Error::from_raw_os_error(*errno))]
+    Unreadable {
+        /// The kernel's number of the error.
+        errno: i32,
+    },
+}
+
+impl FolderError {
+    pub(crate) fn of(error: rustix::io::Errno) -> Self {
+        Self::Unreadable { errno: error.raw_os_error() }
+    }
+}
+
 /// One thing that is wrong with a request. `request` counts from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestProblem {
@@ -94,13 +117,13 @@ pub enum RequestProblem {
     NoWorkers {
         /// The position of the request.
         request: usize,
-        /// Its kind.
+        /// The kind of load.
         kind: LoadKind,
     },
     /// The requests add up to too many workers.
     #[error("{workers} workers are more than the {WORKER_LIMIT} possible")]
     TooManyWorkers {
-        /// How many were asked for.
+        /// The number that was asked for.
         workers: u64,
     },
     /// A size for a kind that has none.
@@ -108,7 +131,7 @@ pub enum RequestProblem {
     SizeNotUsed {
         /// The position of the request.
         request: usize,
-        /// Its kind.
+        /// The kind of load.
         kind: LoadKind,
     },
     /// A size outside the range of the kind.
@@ -116,7 +139,7 @@ pub enum RequestProblem {
     SizeOutOfRange {
         /// The position of the request.
         request: usize,
-        /// Its kind.
+        /// The kind of load.
         kind: LoadKind,
         /// The size asked for.
         size: ByteSize,
@@ -130,7 +153,7 @@ pub enum RequestProblem {
     NoCpus {
         /// The position of the request.
         request: usize,
-        /// Its kind.
+        /// The kind of load.
         kind: LoadKind,
     },
     /// CPUs that this machine doesn't have, or that are switched off.
@@ -138,7 +161,7 @@ pub enum RequestProblem {
     CpusNotOnline {
         /// The position of the request.
         request: usize,
-        /// Its kind.
+        /// The kind of load.
         kind: LoadKind,
         /// Those that are asked for and not online.
         missing: Box<CpuSet>,
@@ -150,7 +173,7 @@ pub enum RequestProblem {
     FolderNotUsed {
         /// The position of the request.
         request: usize,
-        /// Its kind.
+        /// The kind of load.
         kind: LoadKind,
     },
     /// A folder that can't be used.
@@ -163,8 +186,8 @@ pub enum RequestProblem {
         request: usize,
         /// The folder asked for.
         folder: PathBuf,
-        /// Why it can't be used.
-        reason: String,
+        /// The obstacle, for the text.
+        reason: FolderError,
     },
     /// Files that would fill the disk.
     #[error(
@@ -179,7 +202,7 @@ pub enum RequestProblem {
         folder: PathBuf,
         /// The files of all workers of the request.
         needed: ByteSize,
-        /// What an ordinary user may still write there.
+        /// Space that an ordinary user may still fill there.
         free: ByteSize,
     },
     /// Blocks and sets that would drive the machine out of memory.

@@ -27,7 +27,6 @@
 mod affinity;
 mod board;
 mod error;
-mod kind;
 mod pace;
 mod parent;
 pub mod presets;
@@ -35,8 +34,7 @@ mod request;
 mod work;
 pub mod worker;
 
-pub use error::{LoadError, RequestProblem};
-pub use kind::{LoadKind, UnknownKind};
+pub use error::{FolderError, LoadError, RequestProblem};
 pub use pace::Pace;
 pub use parent::achieved::{Achieved, WorkerFault, WorkerProblem};
 pub use parent::set::LoadSet;

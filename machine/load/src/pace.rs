@@ -1,4 +1,4 @@
-//! How fast workers work: as fast as they can, no faster than told, or not at all.
+//! The pace of workers: as fast as they can, no faster than told, or at rest.
 //!
 //! A rate holds on average from the moment at which it was told; a worker that was held up does not
 //! make good for more than [`CATCH_UP`].
@@ -9,12 +9,12 @@ use quietcore_units::Nanos;
 
 /// The longest rest without a look, and so without a sign of life.
 const REST: Nanos = Nanos::from_millis(500);
-/// How far a worker may be behind its rate and still catch up.
+/// The largest lag behind its rate that a worker still catches up with.
 const CATCH_UP: Nanos = Nanos::from_millis(20);
 /// The word of [`Pace::Rest`].
 const REST_WORD: u32 = u32::MAX;
 
-/// How fast the workers of a load work.
+/// The pace of the workers of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// As fast as they can; the pace at the start.
@@ -38,7 +38,7 @@ impl Pace {
         }
     }
 
-    /// From the board.
+    /// Decodes the word on the board.
     pub(crate) fn of_word(word: u32) -> Self {
         match NonZeroU32::new(word) {
             None => Self::Full,
@@ -57,8 +57,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// How long the worker must rest now, having done so many operations in all; `None` where it
-    /// goes on.
+    /// Returns the time for which the worker must rest now, having done so many operations in all;
+    /// `None` if it goes on.
     pub(crate) fn rest(&mut self, pace: Pace, now: Nanos, operations: u64) -> Option<Nanos> {
         if self.word != pace.word() {
             *self = Self { word: pace.word(), begun_at: now, operations };

@@ -1,8 +1,8 @@
 //! Loads that are used again and again.
 
+use quietcore_site::LoadKind;
 use quietcore_units::ByteSize;
 
-use crate::kind::LoadKind;
 use crate::request::LoadRequest;
 
 /// The load of the published measurements: 10 workers spinning on the square root and 10 on malloc

@@ -1,10 +1,9 @@
-//! What a caller asks for.
+//! The request of a caller.
 
 use std::path::PathBuf;
 
+use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, CpuSet};
-
-use crate::kind::LoadKind;
 
 /// The most workers that one [`LoadSet`](crate::LoadSet) starts.
 pub const WORKER_LIMIT: u32 = 256;
@@ -12,11 +11,11 @@ pub const WORKER_LIMIT: u32 = 256;
 /// A number of workers of one kind. Unchecked; [`LoadSet::start`](crate::LoadSet::start) checks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadRequest {
-    /// What the workers do.
+    /// The work of the workers.
     pub kind: LoadKind,
-    /// How many there are, 1 to [`WORKER_LIMIT`] over all requests of a set.
+    /// Number of workers, 1 to [`WORKER_LIMIT`] over all requests of a set.
     pub workers: u32,
-    /// What each worker works on. `None` takes the default of the kind:
+    /// Bytes that each worker works on. `None` takes the default of the kind:
     ///
     /// | kind | meaning | default | range |
     /// |------|---------|---------|-------|
@@ -34,7 +33,8 @@ pub struct LoadRequest {
     /// The file through which the workers enter a control group that has their CPUs for itself, its
     /// `cgroup.procs`; `None` is the group of the caller.
     pub entrance: Option<PathBuf>,
-    /// Where `disk` makes its files; `None` is `/var/tmp`. The other kinds have no folder.
+    /// Folder in which `disk` makes its files; `None` is `/var/tmp`. The other kinds have no
+    /// folder.
     pub folder: Option<PathBuf>,
 }
 

@@ -19,12 +19,12 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 
+use quietcore_site::LoadKind;
 use quietcore_units::ByteSize;
 
 use crate::board::Beat;
-use crate::kind::LoadKind;
 
-/// What a loop works on. The parent has filled in and checked what the kind needs.
+/// The settings of a loop. The parent has filled in and checked what the kind needs.
 pub(crate) struct Settings {
     pub(crate) size: Option<ByteSize>,
     pub(crate) folder: Option<PathBuf>,

@@ -21,6 +21,7 @@
 
 mod arguments;
 mod conditions;
+mod error;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +34,8 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use crate::board::{Beat, Board};
 use crate::work::{self, Settings};
+
+use error::BeginError;
 
 pub use arguments::ArgumentError;
 pub(crate) use arguments::{EXIT_AT_ONCE, WorkerArguments};
@@ -60,8 +63,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(STATUS_NOT_STARTED);
         }
     };
-    if let Err(reason) = begin(&arguments) {
-        eprintln!("load `{}`: {reason}", arguments.kind);
+    if let Err(error) = begin(&arguments) {
+        eprintln!("load `{}`: {error}", arguments.kind);
         return ExitCode::from(STATUS_NOT_STARTED);
     }
     wait_for_the_end();
@@ -69,21 +72,17 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Sets the worker up and starts the work thread, which inherits all of it.
-fn begin(arguments: &WorkerArguments) -> Result<(), String> {
-    let board = Board::open(arguments.board_descriptor).map_err(|error| {
-        let descriptor = arguments.board_descriptor;
-        format!("could not open the board at descriptor {descriptor}: {error}")
-    })?;
+fn begin(arguments: &WorkerArguments) -> Result<(), BeginError> {
+    let descriptor = arguments.board_descriptor;
+    let board = Board::open(descriptor).map_err(|cause| BeginError::Board { descriptor, cause })?;
     // Needed until the process ends, whatever thread ends it.
     let board: &'static Board = Box::leak(Box::new(board));
-    let slot = board
-        .slot(arguments.slot)
-        .ok_or_else(|| format!("the board has no slot {}", arguments.slot))?;
+    let slot = board.slot(arguments.slot).ok_or(BeginError::NoSlot(arguments.slot))?;
     slot.prepare();
     if arguments.die_with_parent {
         // If the parent is dead already, standard input is at its end.
         set_parent_process_death_signal(Some(Signal::KILL))
-            .map_err(|error| format!("could not ask for the parent's death: {error}"))?;
+            .map_err(BeginError::refused("ask for the parent's death"))?;
     }
     conditions::set_up(arguments.cpus.as_ref(), arguments.entrance.as_deref())?;
     let kind = arguments.kind;
@@ -102,7 +101,7 @@ fn begin(arguments: &WorkerArguments) -> Result<(), String> {
     thread::Builder::new()
         .name(format!("load-{kind}"))
         .spawn(work)
-        .map_err(|error| format!("could not start the work thread: {error}"))?;
+        .map_err(BeginError::refused("start the work thread"))?;
     Ok(())
 }
 

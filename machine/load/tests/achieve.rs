@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use processes::{helper_program, members};
-use quietcore_load::{Achieved, LoadError, LoadKind, LoadRequest, LoadSet, Pace, RequestProblem};
+use quietcore_load::{Achieved, LoadError, LoadRequest, LoadSet, Pace, RequestProblem};
+use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 use rustix::process::Pid;
 use rustix::thread::{sched_getaffinity, sched_setaffinity};

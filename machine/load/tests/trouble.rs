@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use processes::{Process, helper_program, members};
-use quietcore_load::{LoadError, LoadKind, LoadRequest, LoadSet, WorkerProblem};
+use quietcore_load::{LoadError, LoadRequest, LoadSet, WorkerProblem};
+use quietcore_site::LoadKind;
 use quietcore_units::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::sched_setaffinity;
@@ -173,7 +174,7 @@ fn the_death_of_the_parent_ends_a_stopped_worker_too() {
     time_to_die(&parent.workers).unwrap();
 }
 
-/// What the parent is must not matter: niceness and policy are set back, or refused with a remedy.
+/// Niceness and policy of the parent do not matter: they are set back, or refused with a remedy.
 #[test]
 fn a_nice_or_real_time_parent_has_ordinary_workers() {
     let helper = helper_program();
@@ -265,7 +266,7 @@ fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a signal.
+/// Sends `signal` to a process.
 fn signal(id: u32, signal: Signal) {
     kill_process(process(id), signal).unwrap();
 }

@@ -1,6 +1,6 @@
 //! Ports and addresses that are no memory.
 
-/// What answers a guest. Nothing it is asked or told can be trusted.
+/// The answers to a guest. Nothing that it asks or tells can be trusted.
 pub trait Bus: Sync {
     /// The guest wrote `data`, of 1, 2 or 4 bytes, to a port; a string of writes comes as one.
     fn write_port(&self, port: u16, data: &[u8]) -> After;
@@ -15,10 +15,10 @@ pub trait Bus: Sync {
     fn read_address(&self, address: u64, data: &mut [u8]);
 }
 
-/// What becomes of the guest.
+/// The fate of the guest after an exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// It goes on.
+    /// The guest goes on.
     GoOn,
     /// It has ended, and this is its status.
     End(u32),

@@ -33,21 +33,21 @@ pub enum DeviceError {
     /// The place is none.
     #[error("`{name}` with {count:#x} places from {first:#x} on: there are no such places")]
     Nowhere {
-        /// What was to be there.
+        /// The device that was to be there.
         name: &'static str,
         /// Its first port or address.
         first: u64,
-        /// How many there are.
+        /// Number of ports or addresses.
         count: u64,
     },
     /// Another device is there.
     #[error("`{name}` at {first:#x} overlaps `{other}`")]
     Taken {
-        /// What was to be there.
+        /// The device that was to be there.
         name: &'static str,
         /// Its first port or address.
         first: u64,
-        /// What is there.
+        /// The device that is there.
         other: &'static str,
     },
 }
@@ -55,12 +55,12 @@ pub enum DeviceError {
 /// All devices of a guest.
 #[derive(Default)]
 pub struct Devices {
-    ports: Vec<Place>,
-    addresses: Vec<Place>,
+    ports: Vec<DeviceRange>,
+    addresses: Vec<DeviceRange>,
     strays: AtomicU64,
 }
 
-struct Place {
+struct DeviceRange {
     name: &'static str,
     first: u64,
     /// The first that is not its own.
@@ -100,14 +100,19 @@ impl Devices {
         Ok(self)
     }
 
-    /// How often the guest asked for what is not there.
+    /// Counts accesses of the guest to ports and addresses without a device.
     pub fn strays(&self) -> u64 {
         self.strays.load(Relaxed)
     }
 
     /// The device at a place, and the offset there. An access of `bytes` is wholly in it, or it is
     /// nobody's.
-    fn find(&self, places: &[Place], at: u64, bytes: usize) -> Option<(Arc<dyn Device>, u64)> {
+    fn find(
+        &self,
+        places: &[DeviceRange],
+        at: u64,
+        bytes: usize,
+    ) -> Option<(Arc<dyn Device>, u64)> {
         let place = places.iter().find(|place| (place.first..place.end).contains(&at));
         let found = place.filter(|place| bytes as u64 <= place.end - at);
         if found.is_none() {
@@ -118,7 +123,7 @@ impl Devices {
 }
 
 fn add(
-    places: &mut Vec<Place>,
+    places: &mut Vec<DeviceRange>,
     last: u64,
     name: &'static str,
     (first, count): (u64, u64),
@@ -129,7 +134,7 @@ fn add(
     if let Some(other) = places.iter().find(|other| first < other.end && other.first < end) {
         return Err(DeviceError::Taken { name, first, other: other.name });
     }
-    places.push(Place { name, first, end, device });
+    places.push(DeviceRange { name, first, end, device });
     Ok(())
 }
 

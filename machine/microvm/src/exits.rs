@@ -1,4 +1,4 @@
-//! How often a processor left its guest, why, when, and for how long: the ledger of exits.
+//! The ledger of exits: how often a processor left its guest, why, when, and for how long.
 //!
 //! | part | what | who writes |
 //! |---|---|---|
@@ -41,7 +41,7 @@ pub enum Reason {
     AddressWrite,
     /// The guest read from one.
     AddressRead,
-    /// The guest halted.
+    /// The guest executed `hlt`.
     Halt,
     /// A signal came for the thread.
     Signal,
@@ -49,7 +49,7 @@ pub enum Reason {
     Shutdown,
     /// It was told to stand still.
     Pause,
-    /// Anything else.
+    /// Any reason without a row of its own.
     Other,
 }
 
@@ -67,7 +67,7 @@ pub const REASONS: [Reason; 9] = [
 ];
 
 impl Reason {
-    /// What it is called in tables.
+    /// Returns its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PortWrite => "port write",
@@ -166,17 +166,17 @@ impl Exits {
         }
     }
 
-    /// How many there were for a reason, and the time spent out of the guest, in ns.
+    /// Returns the number of exits for a reason, and the time spent out of the guest, in ns.
     pub fn of(&self, reason: Reason) -> (u64, u64) {
         self.read().of(reason)
     }
 
-    /// How many there were.
+    /// Returns the number of all exits.
     pub fn total(&self) -> u64 {
         self.read().total()
     }
 
-    /// To be read.
+    /// Returns a view of the ledger.
     pub fn read(&self) -> Ledger<'_> {
         Ledger { words: self.words() }
     }
@@ -200,7 +200,7 @@ pub enum NoLedger {
 }
 
 impl ExitsView {
-    /// Maps a ledger.
+    /// Maps the ledger of another process.
     ///
     /// # Errors
     /// [`NoLedger`].
@@ -209,13 +209,13 @@ impl ExitsView {
         if layout::is_signed(view.words()) { Ok(Self { view }) } else { Err(NoLedger::Foreign) }
     }
 
-    /// To be read.
+    /// Returns a view of the ledger.
     pub fn read(&self) -> Ledger<'_> {
         Ledger { words: self.view.words() }
     }
 }
 
-/// What is in a ledger. All of it may be written meanwhile, by a process that is not trusted.
+/// The content of a ledger. All of it may be written meanwhile, by a process that is not trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'a> {
     words: &'a [AtomicU64],
@@ -228,7 +228,7 @@ impl<'a> Ledger<'a> {
         (is_long && layout::is_signed(words)).then_some(Self { words })
     }
 
-    /// How many there were for a reason, and the time spent out of the guest, in ns.
+    /// Returns the number of exits for a reason, and the time spent out of the guest, in ns.
     pub fn of(&self, reason: Reason) -> (u64, u64) {
         let [count, total, _] = layout::row(self.words, reason);
         (count.load(Relaxed), total.load(Relaxed))
@@ -239,17 +239,17 @@ impl<'a> Ledger<'a> {
         layout::row(self.words, reason)[2].load(Relaxed)
     }
 
-    /// How many there were.
+    /// Returns the number of all exits.
     pub fn total(&self) -> u64 {
         REASONS.iter().fold(0, |sum, reason| sum.wrapping_add(self.of(*reason).0))
     }
 
-    /// How often the guest's counter counts in a second; 0 as long as the guest has not run.
+    /// Returns the frequency of the guest's counter in Hz; 0 as long as the guest has not run.
     pub fn hertz(&self) -> u64 {
         layout::hertz(self.words)
     }
 
-    /// How far the guest's counter is ahead of the host's, in counts.
+    /// Returns the lead of the guest's counter over the host's, in counts.
     pub fn ahead(&self) -> i64 {
         layout::ahead(self.words)
     }
@@ -260,12 +260,13 @@ impl<'a> Ledger<'a> {
         ring::recent(self.words)
     }
 
-    /// How many exits the ring has taken since the guest began.
+    /// Returns how many exits the ring has taken since the guest began.
     pub fn recorded(&self) -> u64 {
         ring::recorded(self.words)
     }
 
-    /// What KVM counted, when it was sampled last; `None` where it never was, or is being written.
+    /// Returns KVM's counts when they were sampled last; `None` if they never were, or are being
+    /// written.
     pub fn sample(&self) -> Option<Sample> {
         layout::sample(self.words)
     }

@@ -1,5 +1,5 @@
-//! What a guest begins with: an ELF image that is entered by PVH, and the start information that it
-//! is handed.
+//! Loads the begin of a guest: an ELF image that is entered by PVH, and the start information that
+//! it is handed.
 //!
 //! | address | what |
 //! |---|---|
@@ -29,11 +29,11 @@ use vm_memory::{Address as _, Bytes as _, GuestMemoryBackend as _, VolatileMemor
 use crate::memory::Memory;
 use crate::processor::counter::Moment;
 
-/// Where the start information is.
+/// Address of the start information.
 pub const START_INFORMATION: GuestAddress = GuestAddress(0x6000);
-/// Where the memory map is.
+/// Address of the memory map.
 const MEMORY_MAP: GuestAddress = GuestAddress(0x6800);
-/// Where images begin, or later.
+/// The lowest address of images.
 pub const IMAGE_START: GuestAddress = GuestAddress(1 << 20);
 
 const START_MAGIC: u32 = 0x336e_c578;
@@ -114,14 +114,14 @@ pub fn tell_time(memory: &Memory, now: Moment) {
     HostTime::new([word(0), word(1), word(2)]).tell(told);
 }
 
-/// What a guest says of its late releases.
+/// Reads the guest's record of its late releases.
 pub fn late_releases(memory: &Memory) -> Option<LateReleases> {
     let mut bytes = [0; LATE_BYTES];
     memory.mapping().read_slice(&mut bytes, GuestAddress(LATE_RELEASES)).ok()?;
     Some(LateReleases::from_bytes(&bytes))
 }
 
-/// What a guest left that crashed; `None` where it left nothing that can be read.
+/// Reads the record of a guest that crashed; returns `None` if it left nothing that can be read.
 pub fn crash_record(memory: &Memory) -> Option<CrashRecord> {
     let mut bytes = [0; RECORD_BYTES];
     memory.mapping().read_slice(&mut bytes, GuestAddress(CRASH_RECORD)).ok()?;

@@ -29,7 +29,6 @@
 //! | [`sandbox`] | what a process gives up before its guest runs |
 //! | [`resident`] | what memory of this process is present |
 //! | [`net`] | the guest's network |
-//! | [`vfio`] | a PCI device that belongs to the guest |
 //! | [`bus`] | ports and addresses that are no memory |
 //! | [`devices`] | who answers at which of them; console, serial line |
 //! | [`board`] | the clock board: interrupts with a period, and how long ago the last one was |
@@ -50,4 +49,3 @@ pub use image::linux;
 pub use machine::{lines, options};
 pub use memory::{resident, row, slot};
 pub use processor::{counter, runner};
-pub mod vfio;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kvm_bindings::{KVM_API_VERSION, KVM_MEM_READONLY, kvm_userspace_memory_region};
 use kvm_ioctls::{Cap, IoEventAddress, Kvm, NoDatamatch, VmFd};
-use vm_memory::{GuestAddress, GuestMemoryBackend as _, GuestMemoryRegion as _, MmapRegion};
+use vm_memory::{GuestAddress, GuestMemoryBackend as _, GuestMemoryRegion as _};
 use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 
 use crate::linux::Linux;
@@ -27,7 +27,7 @@ use crate::processor::begin::Begin;
 use crate::processor::{Processor, ProcessorError};
 use crate::slot::{Access, Shared, Slot, SlotError, Slots};
 
-/// Where KVM keeps a page that Intel's processors need, above all memory.
+/// Address of the three pages that KVM keeps for Intel's processors, above all memory.
 const TASK_STATE: usize = 0xFFFB_D000;
 
 /// Why there is no machine, or it lacks something.
@@ -39,15 +39,15 @@ pub enum MachineError {
     /// It is another KVM than the one that this was made for.
     #[error("KVM has version {0} of its interface; {KVM_API_VERSION} is needed")]
     Version(i32),
-    /// KVM lacks something.
+    /// KVM lacks a capability that guests need.
     #[error("KVM lacks {0}")]
     Lacks(&'static str),
-    /// A step failed.
+    /// A step failed in the kernel.
     #[error("KVM refuses {what}: {because}")]
     Refused {
-        /// Which step.
+        /// The step that failed.
         what: &'static str,
-        /// What the operating system says.
+        /// The error of the operating system.
         because: kvm_ioctls::Error,
     },
     /// An address can't be memory.
@@ -64,8 +64,8 @@ pub struct Machine {
     parts: Arc<Parts>,
 }
 
-/// What a machine is made of. Its processors keep it too, so that memory stays mapped as long as
-/// one of them may run.
+/// The parts of a machine. Its processors keep them too, so that memory stays mapped as long as one
+/// of them may run.
 #[derive(Debug)]
 pub(crate) struct Parts {
     // Before the memory: it is unmapped last.
@@ -79,13 +79,12 @@ pub(crate) struct Parts {
     given: Mutex<Given>,
 }
 
-/// The slots, and what is in them: shared memory, and registers of devices.
+/// The slots, and the shared memory in them.
 #[derive(Debug, Default)]
 struct Given {
     slots: Slots,
     shared: Vec<Arc<Shared>>,
     rows: Vec<Arc<Row>>,
-    registers: Vec<MmapRegion>,
 }
 
 impl Machine {
@@ -159,22 +158,6 @@ impl Machine {
         self.parts.give_row(name, row, access)
     }
 
-    /// Gives the guest registers of a device that belongs to it, from the address `place` on.
-    pub(crate) fn give_registers(
-        &self,
-        name: &'static str,
-        place: u64,
-        registers: MmapRegion,
-    ) -> Result<(), MachineError> {
-        let parts = &self.parts;
-        let mut given = parts.given();
-        let (base, addresses) = (registers.as_ptr(), (place, registers.size() as u64));
-        // SAFETY: the mapping is kept until KVM has let go of it, and nobody else accesses it.
-        unsafe { parts.map(&mut given, name, addresses, base, Access::ReadWrite) }?;
-        given.registers.push(registers);
-        Ok(())
-    }
-
     /// An event file that is written when the guest writes to this address of a device, without an
     /// exit to this process; with `value` only when it writes this one, of 32 bits.
     ///
@@ -238,17 +221,17 @@ impl Machine {
         Interrupt::of(Arc::clone(&self.parts), vector)
     }
 
-    /// The memory.
+    /// Returns the guest's own memory.
     pub fn memory(&self) -> &Memory {
         &self.parts.memory
     }
 
-    /// What the guest has for memory, and where; its own first.
+    /// Returns the guest's memory with its addresses; its own first.
     pub fn slots(&self) -> Vec<Slot> {
         self.parts.given().slots.all().to_vec()
     }
 
-    /// What KVM does of what was asked for.
+    /// Returns the part of the options that KVM does.
     pub fn granted(&self) -> &Granted {
         &self.parts.granted
     }
@@ -267,11 +250,6 @@ impl Machine {
     /// [`ProcessorError`].
     pub fn linux_processor(&self, linux: Linux) -> Result<Processor, ProcessorError> {
         Processor::new(self.parts.clone(), 0, Begin::Linux(linux))
-    }
-
-    /// KVM's machine, for devices of this crate.
-    pub(crate) fn vm(&self) -> &VmFd {
-        &self.parts.vm
     }
 }
 

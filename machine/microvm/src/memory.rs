@@ -45,11 +45,11 @@ pub enum MemoryError {
     /// The operating system has none.
     #[error("no memory of {size} for the guest ({what})")]
     System {
-        /// How much was asked for.
+        /// The size that was asked for.
         size: ByteSize,
-        /// In which step.
+        /// The step that failed.
         what: &'static str,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         because: io::Error,
     },
@@ -218,7 +218,7 @@ impl Memory {
         self.row.as_ref()
     }
 
-    /// Its size.
+    /// Returns the size of the memory.
     pub fn size(&self) -> ByteSize {
         self.size
     }

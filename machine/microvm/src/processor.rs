@@ -36,9 +36,9 @@ pub enum ProcessorError {
     /// KVM refuses a step.
     #[error("KVM refuses {what}: {because}")]
     Refused {
-        /// Which step.
+        /// The step that failed.
         what: &'static str,
-        /// What the operating system says.
+        /// The error of the operating system.
         because: kvm_ioctls::Error,
     },
     /// KVM can't go on with the guest.
@@ -46,7 +46,7 @@ pub enum ProcessorError {
     Stuck {
         /// The address of the instruction.
         address: u64,
-        /// Why.
+        /// The reason, such as an instruction that KVM can't emulate.
         because: StuckBecause,
     },
 }
@@ -120,21 +120,21 @@ impl AsRawFd for Processor {
     }
 }
 
-/// What a processor is reset to.
+/// The state that a processor is reset to.
 #[derive(Debug)]
 pub struct Checkpoint {
     own: ProcessorState,
     shared: SharedState,
 }
 
-/// One exit, answered.
+/// An exit that was answered.
 struct Left {
     reason: Reason,
     /// The port or the address.
     detail: u64,
     /// The guest's counter when it was seen.
     begin: u64,
-    /// What it means for the guest; `None` where it goes on.
+    /// The end of the guest; `None` if it goes on.
     stopped: Option<Stopped>,
 }
 
@@ -160,7 +160,7 @@ impl Processor {
         self.counter
     }
 
-    /// What KVM counts for this processor, in a file that any thread may read.
+    /// Opens KVM's counts for this processor, as a file that any thread may read.
     ///
     /// # Errors
     /// Kernels before 5.14 have none.
@@ -168,8 +168,8 @@ impl Processor {
         Statistics::of(&self.file)
     }
 
-    /// What it and the machine's interrupt controllers are now: to be taken before the guest runs,
-    /// and given to [`reset`](Self::reset).
+    /// Copies its state and that of the machine's interrupt controllers: to be taken before the
+    /// guest runs, and given to [`reset`](Self::reset).
     ///
     /// # Errors
     /// [`ProcessorError`].
@@ -192,7 +192,7 @@ impl Processor {
         to.own.put_back(&self.file).map_err(told)
     }
 
-    /// Where it is, as a crash is recorded: with this exception, about this address. After a
+    /// Returns its state as a crash is recorded: with this exception, about this address. After a
     /// shutdown on AMD's processors the registers are those of a reset; others keep them.
     pub fn crash_record(&self, vector: u64, address: u64) -> CrashRecord {
         let is = self.file.get_regs().unwrap_or_default();
@@ -314,7 +314,7 @@ impl Processor {
     }
 }
 
-/// What the processor can: all that KVM can do for it.
+/// Returns the features of the processor: all that KVM can do for it.
 fn features(kvm: &Kvm, index: u8) -> Result<CpuId, kvm_ioctls::Error> {
     let mut features = kvm.get_supported_cpuid(KVM_MAX_CPUID_ENTRIES)?;
     for leaf in features.as_mut_slice() {

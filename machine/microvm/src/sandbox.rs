@@ -1,4 +1,4 @@
-//! What a process gives up before its guest runs, so that whoever breaks out of the guest has
+//! Takes rights from a process before its guest runs, so that a break-out from the guest gains
 //! little.
 //!
 //! ```text
@@ -18,7 +18,8 @@
 //! A PID namespace is not among them: a process that has asked for one can start no threads any
 //! more. No thread of the guest may signal another process, because its filter does not let it.
 //!
-//! What the system refuses is told ([`Report`]), and is an error only for who asks for all of it.
+//! A step that the system refuses is reported ([`Report`]), and is an error only for a caller that
+//! asks for all of them.
 //!
 //! A sealed process dies plainly: a fault of its own ends it by the signal of that fault, and a
 //! panic writes its message and nothing else. Rust's own handlers of both make system calls that
@@ -77,9 +78,9 @@ impl From<SandboxError> for io::Error {
 /// One step, and what came of it.
 #[derive(Debug)]
 pub struct Step {
-    /// What it is about.
+    /// The right or resource.
     pub what: &'static str,
-    /// What is done with that.
+    /// The change that takes it away.
     pub done: &'static str,
     /// Why it is not done.
     pub refused: Option<io::Error>,
@@ -95,7 +96,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// What came of the steps of [`enclose`].
+/// The results of the steps of [`enclose`].
 #[derive(Debug, Default)]
 pub struct Report {
     steps: Vec<Step>,
@@ -107,7 +108,7 @@ impl Report {
         &self.steps
     }
 
-    /// Whether no step was refused.
+    /// Returns `true` if no step was refused.
     pub fn is_whole(&self) -> bool {
         self.steps.iter().all(|step| step.refused.is_none())
     }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Mutex;
 
-use quietcore_boot::{CrashRecord, HostPage, Place, port};
+use quietcore_boot::{AddressRange, CrashRecord, HostPage, port};
 use quietcore_microvm::bus::{After, Bus};
 use quietcore_microvm::exits::{Exits, Reason};
 use quietcore_microvm::image;
@@ -45,7 +45,7 @@ impl Bus for Ports {
     fn read_address(&self, _: u64, _: &mut [u8]) {}
 }
 
-/// What came of a guest.
+/// The outcome of a guest.
 struct Outcome {
     stopped: Stopped,
     said: String,
@@ -67,7 +67,7 @@ fn run(image: &Path, job: u64) -> Option<Outcome> {
     };
     let mut processor = machine.processor(0, entry).expect("a processor");
     let counter_hz = processor.counter().hertz();
-    let job = Place { address: 0, bytes: job };
+    let job = AddressRange { address: 0, bytes: job };
     let memory_bytes = machine.memory().size().get();
     let page = HostPage { job, memory_bytes, ..HostPage::of_counter(counter_hz) };
     image::write_host_page(machine.memory(), &page);

@@ -27,12 +27,12 @@ use quietcore_units::ByteSize;
 use vm_memory::{Bytes as _, GuestAddress};
 
 const PAGE: u64 = 4096;
-/// What is beside the guest's shared memory, and must stay.
+/// A value beside the guest's shared memory, which must stay.
 const CANARY: u64 = 0x5AFE_5AFE_5AFE_5AFE;
-/// Where shared memory is given: read-only, and behind it one that may be written.
+/// Address of the shared memory: read-only, and behind it one that may be written.
 const CODE: u64 = 64 << 20;
 const DATA: u64 = CODE + PAGE;
-/// How long a guest may do what it wants.
+/// Time for which a guest may do anything.
 const WHILE: Duration = Duration::from_millis(15);
 /// Longer than anything takes here.
 const LONG: Duration = Duration::from_secs(30);

@@ -1,5 +1,5 @@
-//! What a machine gives its guest: shared memory, doorbells, one counter; and what is counted.
-//! Skipped where there is no KVM.
+//! Tests of the means of a guest: shared memory, doorbells, one counter; and of what is counted.
+//! Skipped if there is no KVM.
 
 #![deny(unsafe_code)]
 
@@ -21,7 +21,7 @@ use quietcore_microvm::slot::{Access, Shared};
 use quietcore_units::ByteSize;
 use vm_memory::{Bytes as _, GuestAddress};
 
-/// Where shared memory is given.
+/// Address of the shared memory.
 const ABOVE: u64 = 64 << 20;
 const PAGE: u64 = 4096;
 
@@ -183,7 +183,7 @@ fn what_polls_keeps_what_kvm_grants() {
     assert_eq!(stopped.expect("it runs"), Stopped::Ended(7));
 }
 
-/// How many pages of 2 MiB are set aside and free.
+/// Counts the pages of 2 MiB that are set aside and free.
 fn huge_pages() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").expect("it is there");
     let line = text.lines().find_map(|line| line.strip_prefix("HugePages_Free:"));

@@ -1,6 +1,6 @@
-//! What a sealed process can't do any more. Each case is a process of its own: what is given up is
-//! gone for good. Namespaces for users can be taken by a process with one thread only, so these
-//! tests have a main function.
+//! Tests that a sealed process has given up its rights. Each case is a process of its own: what is
+//! given up is gone for good. Namespaces for users can be taken by a process with one thread only,
+//! so these tests have a main function.
 
 #![deny(unsafe_code)]
 

@@ -21,7 +21,7 @@ pub enum ChannelMemoryError {
     /// There is no memory for it.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// What is in the memory is no channel of this build, or there can be no such channel.
+    /// The memory holds no channel of this build, or there can be no such channel.
     #[error(transparent)]
     Channel(#[from] ChannelError),
 }
@@ -32,7 +32,7 @@ pub struct ChannelMemory {
     /// Valid as long as `memory` lives; given out only with the life of `self`.
     channel: Channel<'static>,
     memory: SharedMemory,
-    /// What it was made with; empty where another process made it.
+    /// The entries that it was made with; empty if another process made it.
     entries: Vec<Entry>,
 }
 
@@ -122,7 +122,7 @@ impl ChannelMonitor {
         Ok(Self { view, _memory: memory })
     }
 
-    /// What is in it.
+    /// Returns a view of the channel.
     pub fn view(&self) -> ChannelView<'_> {
         self.view
     }

@@ -22,7 +22,7 @@ pub enum ExchangeError {
     /// There is no memory for it.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// What is in the memory is no exchange of this build.
+    /// The memory holds no exchange of this build.
     #[error(transparent)]
     Attach(#[from] AttachError),
 }
@@ -109,7 +109,7 @@ impl ExchangeView {
         Ok(Self { view, _memory: memory })
     }
 
-    /// What is in it.
+    /// Returns a view of the exchange.
     pub fn view(&self) -> View<'_> {
         self.view
     }

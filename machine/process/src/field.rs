@@ -1,9 +1,9 @@
 //! Memory to be measured: private, present and locked, in pages of a kind that is read back.
 //!
-//! Where a page lies decides how long an access to it takes, so the kind of page is asked for
-//! before the memory is first written, and what the kernel made of it is read from
-//! `/proc/self/smaps`. Its words are atomics, which compile to plain loads and stores and are
-//! neither left out nor drawn together by the compiler.
+//! The kind of page decides how long an access takes, so it is asked for before the memory is first
+//! written, and what the kernel made of it is read from `/proc/self/smaps`. Its words are atomics,
+//! which compile to plain loads and stores and are neither left out nor drawn together by the
+//! compiler.
 //!
 // UNSAFETY: mapped memory becomes a slice of atomics in one place.
 #![expect(unsafe_code, reason = "mapped memory becomes a slice of atomics")]
@@ -41,9 +41,9 @@ pub enum FieldError {
     /// The kernel refused it.
     #[error("{bytes} of memory could not be had; use a smaller working set, or free memory")]
     Refused {
-        /// How much was asked for.
+        /// The size that was asked for.
         bytes: ByteSize,
-        /// What the kernel said.
+        /// The error of the kernel.
         #[source]
         source: io::Error,
     },
@@ -52,7 +52,7 @@ pub enum FieldError {
     Pages(#[source] io::Error),
 }
 
-/// What the kernel made of a field.
+/// The pages that the kernel gave a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldState {
     /// Bytes of it in large pages.
@@ -65,7 +65,7 @@ pub struct FieldState {
 #[derive(Debug)]
 pub struct Field {
     map: MmapRaw,
-    /// Where the first large page begins.
+    /// Offset of the first large page.
     offset: usize,
     bytes: usize,
     lock_refused: Option<io::Error>,
@@ -122,7 +122,7 @@ impl Field {
         self.lock_refused.as_ref()
     }
 
-    /// What the kernel made of it.
+    /// Returns the pages that the kernel gave it.
     ///
     /// # Errors
     /// Those of `/proc/self/smaps`.
@@ -134,7 +134,7 @@ impl Field {
     }
 }
 
-/// What `smaps` says of the mappings that meet this range of addresses.
+/// Sums up what `smaps` says of the mappings that meet this range of addresses.
 fn state_of(lines: impl Iterator<Item = String>, begin: u64, end: u64) -> FieldState {
     let mut state = FieldState::default();
     let mut meets = false;

@@ -11,9 +11,9 @@
 //! A call costs no system call. After a fault the program's data are as the fault left them; the
 //! caller starts the program anew or stays with safe outputs.
 //!
-//! What a program calls of ours may hold something that the next call needs, and a call that is
-//! cancelled then would keep it for ever. Such a stretch lies between [`enter_shelter`] and
-//! [`leave_shelter`]: it is not cancelled there, and whoever cancels tries again.
+//! A function of ours that a program calls may hold something that the next call needs, and a call
+//! that is cancelled then would keep it for ever. Such a stretch lies between [`enter_shelter`] and
+//! [`leave_shelter`]: it is not cancelled there, and the canceller tries again.
 //!
 //! A program that is a kernel with tasks of its own gives a function to [`Guard::call`] that is
 //! called when the [`interrupting_signal`] comes to the thread meanwhile, in shelter at its end. It
@@ -29,18 +29,16 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Relaxed, Release},
 };
 
-/// A function of a control program: `step(rate)`.
-pub type Entry = extern "C" fn(u32);
-/// A function of a control program that a signal handler calls.
-pub type Interrupt = extern "C" fn();
+use quietcore_exchange::program_face::{Entry, Interrupt};
 
-/// What ended a call early.
+/// The event that ended a call early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The signal: `SIGSEGV`, `SIGFPE` and so on; see [`Fault::is_cancelled`] for a loop.
@@ -55,7 +53,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whether the call was ended from outside because it took too long.
+    /// Returns `true` if the call was ended from outside because it took too long.
     pub fn is_cancelled(&self) -> bool {
         Ok(self.signal as c_int) == cancelling_signal()
     }
@@ -93,6 +91,7 @@ unsafe extern "C" {
     safe fn quietcore_guard_is_inside() -> c_int;
     safe fn quietcore_guard_enter_shelter();
     safe fn quietcore_guard_leave_shelter();
+    fn quietcore_guard_called_from(begin: u64, end: u64) -> u64;
 }
 
 /// Begins a stretch in which a call of the calling thread is not cancelled. It is short, and does
@@ -108,9 +107,22 @@ pub fn leave_shelter() {
     quietcore_guard_leave_shelter();
 }
 
-/// Whether the calling thread is inside of a call.
+/// Returns `true` if the calling thread is inside of a call.
 pub fn is_inside() -> bool {
     quietcore_guard_is_inside() != 0
+}
+
+/// Looks on the stack of the call of this thread that was ended last for the place in `code` from
+/// which it had called into other code. Returns the address behind that call; `None` where there is
+/// none, as where a stack overflowed. Nothing but the nearest 4 KiB of the stack is looked at, so
+/// the place is likely and not certain.
+///
+/// # Safety
+/// `code` is loaded and can be read.
+pub unsafe fn called_from(code: Range<u64>) -> Option<u64> {
+    // SAFETY: it reads what our caller vouches for.
+    let behind = unsafe { quietcore_guard_called_from(code.start, code.end) };
+    (behind != 0).then_some(behind)
 }
 
 /// Ends the process at once: nothing that was left to be run at its end is run.

@@ -1,12 +1,12 @@
 //! The heap of a partition's process: memory that is there before its program asks for it.
 //!
-//! What a program allocates comes from the kernel page by page, each at its first use and with a
-//! page fault, and what it frees may go back. A partition with a reservation takes it as heap at
-//! its start, writes to each page, and gives none back to the kernel; from then on `malloc` finds
-//! memory that is present. Beyond the reservation there is as much as the partition's own work
-//! needs (stacks, builds, orders), and then nothing: a program that leaks is told so by `malloc`,
-//! and takes nothing from others. What it has taken is then lacking for that work, too: an order
-//! that finds no memory ends the process, which is started anew.
+//! Memory that a program allocates comes from the kernel page by page, each at its first use and
+//! with a page fault, and freed memory may go back. A partition with a reservation takes it as heap
+//! at its start, writes to each page, and gives none back to the kernel; from then on `malloc`
+//! finds memory that is present. Beyond the reservation there is as much as the partition's own
+//! work needs (stacks, builds, orders), and then nothing: `malloc` refuses a program that leaks,
+//! which takes nothing from others. The memory that it has taken is then lacking for that work,
+//! too: an order that finds no memory ends the process, which is started anew.
 //!
 //! It is the C library's heap (`mallopt(3)`), which Rust's allocations share. To be called before
 //! there is a second thread, in a process that has one arena only. While a large block is moved,
@@ -30,7 +30,7 @@ pub enum HeapError {
     /// There is no more memory.
     #[error("{0} for the program's heap can't be had: the kernel refuses it")]
     Refused(ByteSize),
-    /// What the process has is not known, or its limit can't be set.
+    /// The memory of the process is not known, or its limit can't be set.
     #[error("the memory of the process can't be limited")]
     System(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! What a real-time process asks of the kernel for itself, and what it got.
+//! Requests of a real-time process to the kernel for itself, and their results.
 //!
 //! | module | what |
 //! |--------|------|
@@ -14,6 +14,7 @@
 //! | [`remark`] | what a process says to people, without allocation or lock |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
 //! | [`snare`] | what a late cycle springs, so that a trace stops within it |
+//! | [`thread`] | a thread made what it is asked to be, and what held for it |
 //! | [`timer`] | a timer that interrupts the running program of its thread |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
@@ -28,9 +29,9 @@ pub mod guard;
 pub mod heap;
 pub mod memory;
 pub mod module;
-pub mod readback;
-pub mod setting;
 pub mod snare;
+pub mod thread;
 pub mod timer;
 
 pub use apart::{descriptors, locks, remark};
+pub use thread::{readback, setting};

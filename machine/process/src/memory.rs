@@ -20,7 +20,7 @@ pub enum MemoryError {
     Refused {
         /// The bytes asked for.
         bytes: usize,
-        /// What the kernel said.
+        /// The error of the kernel.
         #[source]
         source: io::Error,
     },
@@ -73,12 +73,12 @@ impl SharedMemory {
         Ok(Self { map, file: None })
     }
 
-    /// Where it is mapped.
+    /// Returns the address of its mapping.
     pub(crate) fn base(&self) -> NonNull<u8> {
         NonNull::new(self.map.as_mut_ptr()).expect("the kernel maps nothing at address zero")
     }
 
-    /// Its bytes.
+    /// Returns the size of the mapping in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.map.len()
     }

@@ -21,27 +21,25 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::ops::Range;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::ptr::NonNull;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use quietcore_exchange::program_face::{FACE_VERSION, ProgramFace, RATE_LIMIT, UnderWay};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use crate::descriptors;
-use crate::guard::{self, Entry, Fault, Guard, Interrupt};
+use crate::guard::{self, Fault, Guard};
 
 /// The largest module that is loaded.
 pub const MODULE_BYTES_MAX: u64 = 256 << 20;
-/// The version of the module's face that is understood.
-const FACE_VERSION: u32 = 3;
-/// The most step functions of a module.
-pub const RATE_LIMIT: u32 = 64;
 /// The most tasks of a module that is a kernel.
 pub const TASK_LIMIT: u32 = 255;
-/// What is kept of a model's error status, and of a task's name.
+/// Bytes that are kept of a model's error status, and of a task's name.
 const STATUS_BYTES_MAX: usize = 256;
 const PAGE: usize = 4096;
 
@@ -51,100 +49,80 @@ pub enum ModuleError {
     /// Its file can't be read.
     #[error("the module `{path}` can't be read")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
     /// The dynamic loader refuses it.
     #[error("the module `{path}` can't be loaded: {reason}")]
     Load {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What the dynamic loader says.
+        /// The message of the dynamic loader.
         reason: String,
     },
     /// It is not of the version that this program knows.
     #[error("the module has version {found}, this program knows {FACE_VERSION}; build it again")]
     Version {
-        /// The version found.
+        /// The version in the module.
         found: u32,
     },
     /// It has no step function or too many.
     #[error("the module has {found} step functions; 1 to {RATE_LIMIT} are possible")]
     Rates {
-        /// How many it says it has.
+        /// The number in the module.
         found: u32,
     },
     /// It has more tasks of its own than are possible.
     #[error("the module has {found} tasks of its own; {TASK_LIMIT} are possible")]
     Tasks {
-        /// How many it says it has.
+        /// The number in the module.
         found: u32,
     },
     /// Its data can't be moved.
     #[error("the data of the module ({image:?}) can't be moved into {slot} bytes: {reason}")]
     Data {
-        /// Where they are.
+        /// The image that the module claims.
         image: DataImage,
         /// The room there is.
         slot: usize,
-        /// What is wrong.
+        /// The problem, as the rest of a sentence.
         reason: String,
     },
 }
 
-/// Where the writable data of a module lie.
+/// The writable data of a module, by their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DataImage {
     /// Address of the first page, as linked.
     pub address: u64,
-    /// Whole pages.
+    /// Size in bytes; a whole number of pages.
     pub bytes: u64,
 }
 
 /// A part of the exchange's memory file that takes a module's data.
 #[derive(Clone, Copy, Debug)]
 pub struct DataSlot<'a> {
-    /// The memory file.
+    /// The memory file of the exchange.
     pub file: &'a File,
-    /// Where the slot begins; a whole number of pages.
+    /// Offset of the slot in the file; a whole number of pages.
     pub offset: u64,
-    /// Its size.
+    /// Size of the slot in bytes.
     pub bytes: usize,
-}
-
-/// A function of a module: its task that is under way, or `u32::MAX`.
-pub type UnderWay = extern "C" fn() -> u32;
-
-/// The face of a module, version 3: `quietcore_module.h`.
-#[repr(C)]
-struct Face {
-    version: u32,
-    rate_count: u32,
-    initialize: extern "C" fn(),
-    step: Entry,
-    terminate: extern "C" fn(),
-    error_status: extern "C" fn() -> *const c_char,
-    services: *mut *const c_void,
-    interrupt: Option<Interrupt>,
-    tasks: *const *const c_char,
-    task_count: u32,
-    overflowed: Option<extern "C" fn(*const c_void) -> u32>,
-    under_way: Option<UnderWay>,
-    /// The kernel of a process has made its guards no memory itself.
-    _guard: Option<extern "C" fn(u32, *mut usize) -> *const c_void>,
 }
 
 /// A loaded module. Dropping it unloads its code; the data in the slot stay.
 #[derive(Debug)]
 pub struct Module {
-    face: NonNull<Face>,
-    /// What has to be added to a linked address.
+    face: NonNull<ProgramFace>,
+    /// The number to add to a linked address.
     base: u64,
     /// The end of its linked addresses.
     span: u64,
+    /// The linked addresses of its code.
+    code: Range<u64>,
     rate_count: u32,
     _library: Library,
     /// Open as long as the module is loaded: the dynamic loader knows a module by its name, and the
@@ -172,7 +150,7 @@ impl Module {
         image: DataImage,
         slot: DataSlot<'_>,
     ) -> Result<Self, ModuleError> {
-        let (copy, span) = copy_of(path)?;
+        let (copy, bytes) = copy_of(path)?;
         let name = format!("/proc/self/fd/{}", copy.as_raw_fd());
         let refused = |error: libloading::Error| ModuleError::Load {
             path: path.display().to_string(),
@@ -181,9 +159,9 @@ impl Module {
         // SAFETY: our caller vouches for the module's constructors.
         let library = unsafe { Library::open(Some(&name), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(refused)?;
-        // SAFETY: the symbol of this name is a `Face` in every module.
-        let symbol = unsafe { library.get::<*const Face>(b"quietcore_module\0") };
-        let face = symbol.map_err(refused)?.into_raw().cast::<Face>();
+        // SAFETY: the symbol of this name is a `ProgramFace` in every module.
+        let symbol = unsafe { library.get::<*const ProgramFace>(b"quietcore_module\0") };
+        let face = symbol.map_err(refused)?.into_raw().cast::<ProgramFace>();
         let face = NonNull::new(face).ok_or_else(|| ModuleError::Load {
             path: path.display().to_string(),
             reason: "`quietcore_module` is null".to_owned(),
@@ -193,7 +171,7 @@ impl Module {
         if version != FACE_VERSION {
             return Err(ModuleError::Version { found: version });
         }
-        // SAFETY: a face of this version is laid out as `Face`.
+        // SAFETY: a face of this version is laid out as `ProgramFace`.
         let rate_count = unsafe { face.as_ref() }.rate_count;
         if rate_count == 0 || rate_count > RATE_LIMIT {
             return Err(ModuleError::Rates { found: rate_count });
@@ -206,10 +184,12 @@ impl Module {
         let base = base_of(face);
         // SAFETY: the module has just been loaded, and no code of it runs.
         unsafe { share_data(base, image, slot) }?;
-        Ok(Self { face, base, span, rate_count, _library: library, _copy: copy })
+        let span = loaded(&bytes).map(|part| part.addresses.end).max().unwrap_or(0);
+        let code = loaded(&bytes).find(|part| part.is_code).map_or(0..0, |part| part.addresses);
+        Ok(Self { face, base, span, code, rate_count, _library: library, _copy: copy })
     }
 
-    fn face(&self) -> &Face {
+    fn face(&self) -> &ProgramFace {
         // SAFETY: it was checked when it was loaded, and lives as long as `_library`.
         unsafe { self.face.as_ref() }
     }
@@ -221,7 +201,7 @@ impl Module {
 
     /// The names of the tasks whose jobs it tells; none where it is no kernel.
     pub fn tasks(&self) -> Vec<String> {
-        let Face { tasks, task_count, .. } = *self.face();
+        let ProgramFace { tasks, task_count, .. } = *self.face();
         if tasks.is_null() {
             return Vec::new();
         }
@@ -261,6 +241,18 @@ impl Module {
         address.checked_sub(self.base).filter(|address| *address < self.span)
     }
 
+    /// Returns the place in the module's code, as linked, from which the call that was ended last
+    /// in this thread had called into a library; see [`guard::called_from`] for when there is none.
+    pub fn called_from(&self) -> Option<u64> {
+        let code =
+            self.code.start.saturating_add(self.base)..self.code.end.saturating_add(self.base);
+        // SAFETY: the module's code is loaded as long as this is, and its program header lets it be
+        // read.
+        let behind = unsafe { guard::called_from(code) }?;
+        // The call itself, and not what follows it, which may be another line.
+        self.linked_address(behind.checked_sub(1)?)
+    }
+
     /// Gives the module the table of services that its `Com_*` functions use.
     ///
     /// # Safety
@@ -282,9 +274,9 @@ impl Module {
     /// # Safety
     /// No other code of the module runs.
     pub unsafe fn initialize(&self, guard: &Guard) -> Result<(), Fault> {
-        // SAFETY: loaded C code. A function without parameters may be called with one in the C
-        // calling conventions of the supported machines, which pass it in a register.
-        unsafe { guard.call(without_argument(self.face().initialize), 0, None) }
+        // SAFETY: loaded C code, which may be passed an argument that it has no parameter for
+        // (`program_face::Entry`).
+        unsafe { guard.call(self.face().initialize, 0, None) }
     }
 
     /// Runs `step(rate)`. That of rate 0 may be interrupted, where the module has a function for
@@ -311,10 +303,10 @@ impl Module {
     /// No other code of the module runs.
     pub unsafe fn terminate(&self, guard: &Guard) -> Result<(), Fault> {
         // SAFETY: as for `initialize`.
-        unsafe { guard.call(without_argument(self.face().terminate), 0, None) }
+        unsafe { guard.call(self.face().terminate, 0, None) }
     }
 
-    /// Whether the model reports an error. It is one call and one comparison.
+    /// Returns `true` if the model reports an error. Costs one call and one comparison.
     #[inline]
     pub fn has_error(&self) -> bool {
         !(self.face().error_status)().is_null()
@@ -351,14 +343,8 @@ unsafe fn text(text: *const c_char) -> Option<String> {
     Some(String::from_utf8_lossy(&text[..text.len().min(STATUS_BYTES_MAX)]).into_owned())
 }
 
-/// The same function, to be called with an argument that it ignores.
-fn without_argument(function: extern "C" fn()) -> Entry {
-    // SAFETY: both are pointers to C functions; see `Module::initialize` for the call.
-    unsafe { std::mem::transmute::<extern "C" fn(), Entry>(function) }
-}
-
 /// A copy of the file in memory, and the end of the addresses that it is linked to.
-fn copy_of(path: &Path) -> Result<(File, u64), ModuleError> {
+fn copy_of(path: &Path) -> Result<(File, Vec<u8>), ModuleError> {
     let refused = |source| ModuleError::Read { path: path.display().to_string(), source };
     let mut original = File::open(path).map_err(refused)?.take(MODULE_BYTES_MAX + 1);
     let mut bytes = Vec::new();
@@ -373,26 +359,39 @@ fn copy_of(path: &Path) -> Result<(File, u64), ModuleError> {
     let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
     fcntl_add_seals(&copy, seals).map_err(|errno| refused(errno.into()))?;
     let raised = descriptors::raised(&copy).map_err(refused)?;
-    Ok((raised.into(), span_of(&bytes).unwrap_or(0)))
+    Ok((raised.into(), bytes))
 }
 
-/// The end of what the program headers of an ELF file of 64 bits load (elf(5)).
-fn span_of(file: &[u8]) -> Option<u64> {
-    let half = |at: usize| Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?));
-    let word = |at: usize| Some(u64::from_le_bytes(file.get(at..at + 8)?.try_into().ok()?));
-    let first = usize::try_from(word(32)?).ok()?;
-    let (size, count) = (usize::from(half(54)?), usize::from(half(56)?));
-    let header = |index: usize| {
-        let at = first.checked_add(index * size)?;
-        let kind = file.get(at..at.checked_add(56)?)?;
-        let is_loaded = kind.starts_with(&libc::PT_LOAD.to_le_bytes());
-        is_loaded.then(|| word(at + 16)?.checked_add(word(at + 40)?)).flatten()
+/// A part of a module that is loaded.
+#[derive(Debug)]
+struct LoadedPart {
+    /// Its addresses, as linked.
+    addresses: Range<u64>,
+    /// `true` if it is executed and can be read.
+    is_code: bool,
+}
+
+/// The parts that the program headers of an ELF file of 64 bits load (elf(5)); none where it is no
+/// such file.
+fn loaded(file: &[u8]) -> impl Iterator<Item = LoadedPart> {
+    let bytes = |at: usize, count: usize| file.get(at..at.checked_add(count)?);
+    let half = move |at: usize| Some(u16::from_le_bytes(bytes(at, 2)?.try_into().ok()?));
+    let word = move |at: usize| Some(u32::from_le_bytes(bytes(at, 4)?.try_into().ok()?));
+    let long = move |at: usize| Some(u64::from_le_bytes(bytes(at, 8)?.try_into().ok()?));
+    let header = move |index: u16| {
+        let first = usize::try_from(long(32)?).ok()?;
+        let at = first.checked_add(usize::from(index) * usize::from(half(54)?))?;
+        let begin = long(at + 16)?;
+        let addresses = begin..begin.checked_add(long(at + 40)?)?;
+        let executed_and_read = libc::PF_X | libc::PF_R;
+        let is_code = word(at + 4)? & executed_and_read == executed_and_read;
+        (word(at)? == libc::PT_LOAD).then_some(LoadedPart { addresses, is_code })
     };
-    (0..count).filter_map(header).max()
+    (0..half(56).unwrap_or(0)).filter_map(header)
 }
 
 /// The address at which the module that holds `face` was loaded.
-fn base_of(face: NonNull<Face>) -> u64 {
+fn base_of(face: NonNull<ProgramFace>) -> u64 {
     // SAFETY: all zero is a valid `Dl_info`.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address may be asked for; `found` is live.
@@ -445,8 +444,8 @@ unsafe fn share_data(base: u64, image: DataImage, slot: DataSlot<'_>) -> Result<
     Ok(())
 }
 
-/// Whether all these pages are mapped readable and writable, as the kernel says. A wrong image
-/// would otherwise replace memory of something else.
+/// Returns `true` if all these pages are mapped readable and writable, as the kernel says. A wrong
+/// image would otherwise replace memory of something else.
 fn is_written_here(begin: usize, bytes: usize) -> bool {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
     let mut covered = begin;

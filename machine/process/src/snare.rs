@@ -23,6 +23,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use quietcore_exchange::{LateLimit, Release};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +48,7 @@ const SPRUNG: u64 = 3;
 const _: () = assert!(COUNTS + TASKS_MAX as usize <= WORDS);
 const _: () = assert!(CAUGHT + 6 <= COUNTS);
 
-/// What a partition is told of its snare.
+/// The snare of a partition, as its process is told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnareJob {
     /// Releases later than this spring it.
@@ -58,7 +59,7 @@ pub struct SnareJob {
     pub tracing_on: Option<i32>,
 }
 
-/// A late cycle.
+/// A late cycle that sprang the snare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caught {
     /// The task, by its place in the exchange.
@@ -69,7 +70,7 @@ pub struct Caught {
     pub due: Nanos,
     /// When it was started.
     pub started: Nanos,
-    /// The CPU.
+    /// The CPU that the task ran on.
     pub cpu: u32,
 }
 
@@ -115,7 +116,7 @@ impl Snare {
         self.memory.file()
     }
 
-    /// Arms it.
+    /// Arms it again for the next late cycle.
     pub fn arm(&self) {
         self.word(STATE).store(ARMED, Ordering::Release);
     }
@@ -142,7 +143,7 @@ impl Snare {
         })
     }
 
-    /// How many cycles of a task were late so far.
+    /// Returns how many cycles of a task were late so far.
     pub fn late(&self, task: u32) -> u64 {
         if task >= TASKS_MAX { 0 } else { self.count(task).load(Ordering::Relaxed) }
     }
@@ -186,7 +187,7 @@ impl Snare {
 pub struct Laid {
     memory: Snare,
     tracing_on: Option<File>,
-    limit: Nanos,
+    limit: LateLimit,
 }
 
 impl Laid {
@@ -203,7 +204,7 @@ impl Laid {
             )?))
         };
         let tracing_on = job.tracing_on.map(open).transpose()?;
-        Ok(Self { memory, tracing_on, limit: job.limit })
+        Ok(Self { memory, tracing_on, limit: LateLimit::new(Some(job.limit)) })
     }
 
     /// The kernel of a guest tells that a task has been late so often, and the last one of these
@@ -229,7 +230,7 @@ impl Laid {
 pub struct Trap<'a> {
     snare: &'a Snare,
     tracing_on: Option<&'a File>,
-    limit: Nanos,
+    limit: LateLimit,
     task: u32,
     late: u64,
 }
@@ -241,35 +242,36 @@ impl<'a> Trap<'a> {
     pub fn new(
         snare: &'a Snare,
         tracing_on: Option<&'a File>,
-        limit: Nanos,
+        limit: LateLimit,
         task: u32,
     ) -> Option<Self> {
         (task < TASKS_MAX).then_some(Self { snare, tracing_on, limit, task, late: 0 })
     }
 
-    /// Tells of a cycle that was started.
+    /// Tells of the release that has this number.
     #[inline]
-    pub fn started(&mut self, release: u64, due: Nanos, started: Nanos, cpu: u32) {
-        if started.saturating_sub(due) > self.limit {
-            self.spring(release, due, started, cpu);
+    pub fn started(&mut self, number: u64, release: &Release) {
+        if self.limit.is_exceeded(release) {
+            self.spring(number, release);
         }
     }
 
     /// Tells that so many releases passed unseen, each a period before the next one, the last of
     /// them a period ago. Those that are late by more than the limit are counted.
     pub fn skipped(&mut self, period: Nanos, count: u64) {
-        let within = self.limit.whole_times(period).min(count);
-        if within < count {
-            self.late += count - within;
+        let late = self.limit.late_of_skipped(period, count);
+        if late > 0 {
+            self.late += late;
             self.snare.count(self.task).store(self.late, Ordering::Relaxed);
         }
     }
 
     #[cold]
-    fn spring(&mut self, release: u64, due: Nanos, started: Nanos, cpu: u32) {
+    fn spring(&mut self, number: u64, release: &Release) {
         self.late += 1;
         self.snare.count(self.task).store(self.late, Ordering::Relaxed);
-        let caught = Caught { task: self.task, release, due, started, cpu };
+        let Release { due, started, cpu, .. } = *release;
+        let caught = Caught { task: self.task, release: number, due, started, cpu };
         self.snare.spring(self.tracing_on, caught);
     }
 }

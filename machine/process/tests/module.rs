@@ -32,7 +32,8 @@ fn build(folder: &Path, defines: &[&str]) -> PathBuf {
     module
 }
 
-/// Where the writable data lie and the variable `counts` in them, as `readelf` says.
+/// Returns the position of the writable data and of the variable `counts` in them, as `readelf`
+/// says.
 fn layout(module: &Path) -> (DataImage, u64) {
     let output = Command::new("readelf").args(["-lsW"]).arg(module).output().expect("binutils");
     let text = String::from_utf8(output.stdout).unwrap();

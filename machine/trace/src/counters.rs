@@ -1,4 +1,4 @@
-//! What the kernel counts about a CPU and a thread, read at one instant.
+//! The kernel's counters of a CPU and a thread, read at one instant.
 //!
 //! Two readings around a late release say what happened between them: by how much, and not when.
 //! What this kernel or this user can't count is told by name and reason.
@@ -15,26 +15,26 @@ use quietcore_units::Nanos;
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 /// The register in which Intel's processors count their SMIs.
 const SMI_COUNT: u64 = 0x34;
-/// How long a tick is in which the kernel counts stolen time (`USER_HZ`).
+/// The tick in which the kernel counts stolen time (`USER_HZ`).
 const TICK: Nanos = Nanos::from_millis(10);
 
 /// Whose counters are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The CPU.
+    /// The CPU whose stolen time is read.
     pub cpu: u32,
     /// The process, as this process sees it.
     pub process: u32,
-    /// Its thread.
+    /// The thread whose run delay is read.
     pub thread: u32,
 }
 
 /// The counters at one instant. Each is `None` where it can't be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// How long the thread could run and did not, since it began.
+    /// Time since its begin for which the thread could run and did not.
     pub run_delay: Option<Nanos>,
-    /// How long the hypervisor ran something else on the CPU, in steps of 10 ms.
+    /// Time for which the hypervisor ran something else on the CPU, in steps of 10 ms.
     pub steal: Option<Nanos>,
     /// Page faults of the thread that needed no disk, and that did.
     pub faults: Option<(u64, u64)>,
@@ -50,7 +50,7 @@ pub struct Counters {
     pub softirqs: BTreeMap<String, u64>,
 }
 
-/// Reads counters.
+/// Reads the counters again and again, from files that it keeps open.
 #[derive(Debug)]
 pub struct Reader {
     root: PathBuf,

@@ -1,6 +1,6 @@
 //! A trace of our own: an instance below `instances` of the kernel's tracing files.
 //!
-//! What others trace is not touched: an instance has its own buffers, events and switch. Its name
+//! Traces of others are not touched: an instance has its own buffers, events and switch. Its name
 //! tells whose it is (`quietcore-PROCESS-BEGIN-NUMBER`, the begin as in `/proc/PROCESS/stat`), so
 //! those whose process is dead are removed when the next one is made. Dropping it removes it.
 
@@ -16,9 +16,10 @@ use crate::tracefs::Tracefs;
 
 /// The buffer of each CPU, in KiB: at 1 ms and some ten events a cycle, a second or more.
 const BUFFER_KIB: u32 = 512;
-/// What is read of a buffer's text. An event of some 30 bytes in the buffer takes some 100 as text.
+/// Bytes of a buffer's text that are read at most. An event of some 30 bytes in the buffer takes
+/// some 100 as text.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
-/// What names of ours begin with.
+/// Prefix of the names of our instances.
 const PREFIX: &str = "quietcore-";
 
 /// Events, or groups of them, that are switched on; where the kernel has them.
@@ -43,9 +44,9 @@ const NEEDED: [&str; 2] = ["sched/sched_switch", "sched/sched_waking"];
 pub struct InstanceError {
     /// The file of the trace.
     pub file: PathBuf,
-    /// What was tried.
+    /// The action that failed, in words.
     pub what: &'static str,
-    /// Why it failed.
+    /// The error of the kernel.
     #[source]
     pub source: io::Error,
 }
@@ -55,7 +56,7 @@ pub struct InstanceError {
 #[derive(Debug)]
 pub struct Instance {
     folder: PathBuf,
-    /// Where there is no mount, the folder is gone with it.
+    /// Kept for its mount: without that the instance's folder would be gone.
     _tracefs: Arc<Tracefs>,
     /// The events that are on, and what the kernel has not.
     events: Vec<&'static str>,
@@ -223,7 +224,7 @@ fn remove_leftovers(tracefs: &Tracefs) {
     }
 }
 
-/// Whether an instance is one of ours whose process is dead.
+/// Returns `true` if an instance is one of ours whose process is dead.
 fn is_left_over(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX) else { return false };
     let mut numbers = rest.splitn(3, '-').map(str::parse::<u64>);

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Where systems mount them.
+/// Folders in which systems mount them.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// `FSOPEN_CLOEXEC` and `FSMOUNT_CLOEXEC`.
@@ -33,7 +33,7 @@ pub enum TracefsError {
          Debian's"
     )]
     Absent,
-    /// Something else.
+    /// Another failure of the kernel.
     #[error("the kernel's tracing files can't be opened")]
     Other(#[source] io::Error),
 }
@@ -42,12 +42,12 @@ pub enum TracefsError {
 #[derive(Debug)]
 pub struct Tracefs {
     root: PathBuf,
-    /// What keeps them, where they are mounted nowhere.
+    /// Keeps a mount of our own, if they are mounted nowhere.
     _mount: Option<OwnedFd>,
 }
 
 impl Tracefs {
-    /// Finds them.
+    /// Finds the mounted files, or mounts them for this process alone.
     ///
     /// # Errors
     /// [`TracefsError`].
@@ -75,7 +75,7 @@ impl Tracefs {
         Self { root: root.into(), _mount: None }
     }
 
-    /// Where they are, for this process.
+    /// Returns their folder, for this process.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -9,17 +9,17 @@ use quietcore_units::Nanos;
 
 use crate::wire::FRAME_BYTES_MAX;
 
-/// How many frames wait at most.
+/// Frames that wait at most.
 pub const ANSWERS_MAX: usize = 64;
 
-/// The store.
+/// A store of frames on their way back.
 #[derive(Debug)]
 pub struct Answers {
     /// Instant of delivery and order of arrival by place; `None` for a free one. Apart from the
     /// frames, so that looking for one touches few cache lines.
     dues: [Option<(Nanos, u64)>; ANSWERS_MAX],
     frames: Vec<Frame>,
-    /// How many places are taken.
+    /// Number of places that are taken.
     waiting: usize,
     /// Total number of frames stored; keeps the order of those due at the same instant.
     stored: u64,

@@ -7,12 +7,12 @@ use quietcore_units::Nanos;
 
 use crate::wire::{Wire, WireError};
 
-/// What shall happen to one frame.
+/// A fault that happens to one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
     /// The wire refuses to take it.
     Refuse(WireError),
-    /// It gets lost.
+    /// The frame gets lost.
     Lose,
     /// Its answer comes this much later, after those sent meanwhile.
     Late(Nanos),
@@ -28,7 +28,7 @@ pub struct FakeWire<P> {
     mishaps: Vec<(usize, Mishap)>,
     sent: Vec<Vec<u8>>,
     answers: VecDeque<(Nanos, Vec<u8>)>,
-    /// What a round trip takes.
+    /// Duration of a round trip.
     round_trip: Nanos,
 }
 
@@ -60,7 +60,7 @@ impl<P: FnMut(&mut [u8])> FakeWire<P> {
         self.answers.push_back((self.now, frame.to_vec()));
     }
 
-    /// Moves time on.
+    /// Moves time on by `by`.
     pub fn advance(&mut self, by: Nanos) {
         self.now += by;
     }

@@ -21,7 +21,7 @@ pub struct SegmentWire<C = Monotonic> {
     answers: Answers,
     /// When the last frame was sent.
     sent_at: Nanos,
-    /// Where a frame is answered in place.
+    /// Memory in which a frame is answered in place.
     work: [u8; FRAME_BYTES_MAX],
 }
 
@@ -54,7 +54,7 @@ impl<C: Clock> SegmentWire<C> {
         &mut self.segment
     }
 
-    /// The clock.
+    /// Returns the clock that answers are timed by.
     pub fn clock(&self) -> &C {
         &self.clock
     }

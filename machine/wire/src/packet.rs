@@ -29,8 +29,8 @@ use rustix::net::{
 use crate::waiting;
 use crate::wire::{ETHERCAT_TYPE, FRAME_BYTES_MAX, Wire, WireError};
 
-/// How long [`PacketWire`] asks again and again before it sleeps, unless told otherwise. An answer
-/// of a short segment arrives within it.
+/// The time for which [`PacketWire`] asks again and again before it sleeps, unless told otherwise.
+/// An answer of a short segment arrives within it.
 pub const SPIN: Nanos = Nanos::from_micros(50);
 
 /// Why an interface could not be opened.
@@ -39,9 +39,9 @@ pub enum OpenError {
     /// There is no interface of this name.
     #[error("there is no network interface `{interface}`; see `ip link`")]
     NoInterface {
-        /// The name.
+        /// The name that was asked for.
         interface: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         #[source]
         cause: io::Error,
     },
@@ -51,23 +51,23 @@ pub enum OpenError {
          `setcap cap_net_raw+ep PROGRAM`"
     )]
     NotPermitted {
-        /// The interface.
+        /// The interface that was asked for.
         interface: String,
     },
-    /// Another failure.
+    /// The socket can't be made or bound for another reason.
     #[error("the raw socket on `{interface}` could not be opened")]
     Socket {
-        /// The interface.
+        /// The interface that was asked for.
         interface: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         #[source]
         cause: io::Error,
     },
 }
 
-/// How frames go to the driver, as to the queueing discipline.
+/// The path of frames to the driver, as to the queueing discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum TransmitPath {
     Past,
     Through,
 }
@@ -103,7 +103,7 @@ impl PacketWire {
     /// # Errors
     /// When there is no such interface, without `CAP_NET_RAW`, or when the kernel refuses.
     pub fn open(interface: &str) -> Result<Self, OpenError> {
-        Self::open_by(interface, Way::Past)
+        Self::open_by(interface, TransmitPath::Past)
     }
 
     /// Opens the interface of this name, through its queueing discipline: what that does not let
@@ -112,10 +112,10 @@ impl PacketWire {
     /// # Errors
     /// Those of [`PacketWire::open`].
     pub fn open_limited(interface: &str) -> Result<Self, OpenError> {
-        Self::open_by(interface, Way::Through)
+        Self::open_by(interface, TransmitPath::Through)
     }
 
-    fn open_by(interface: &str, way: Way) -> Result<Self, OpenError> {
+    fn open_by(interface: &str, path: TransmitPath) -> Result<Self, OpenError> {
         let failed = |cause: Errno| match cause {
             Errno::PERM | Errno::ACCESS => {
                 OpenError::NotPermitted { interface: interface.to_owned() }
@@ -130,7 +130,7 @@ impl PacketWire {
             OpenError::NoInterface { interface: interface.to_owned(), cause: cause.into() }
         })?;
         switch_on(&socket, PACKET_IGNORE_OUTGOING).map_err(failed)?;
-        if way == Way::Past {
+        if path == TransmitPath::Past {
             switch_on(&socket, libc::PACKET_QDISC_BYPASS).map_err(failed)?;
         }
         bind(&socket, index).map_err(failed)?;

@@ -6,15 +6,15 @@ use quietcore_units::Nanos;
 use crate::answers::Answers;
 use crate::wire::{FRAME_BYTES_MAX, Wire, WireError};
 
-/// How long the server waits at most before it looks whether it shall stop.
+/// The longest wait of the server before it looks if it shall stop.
 const PATIENCE: Nanos = Nanos::from_millis(50);
 
-/// What a server has done.
+/// The counts of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Frames received.
+    /// Frames received, answered or not.
     pub received: u64,
-    /// Frames sent back.
+    /// Frames that were sent back.
     pub answered: u64,
     /// Answers that the wire did not take.
     pub refused: u64,
@@ -61,7 +61,7 @@ impl<W: Wire> Server<W> {
         &mut self.segment
     }
 
-    /// What was done so far.
+    /// Returns the counts so far.
     pub fn served(&self) -> Served {
         self.served
     }

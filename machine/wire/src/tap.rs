@@ -50,14 +50,14 @@ pub enum TapError {
     /// There is one of this name.
     #[error("there is an interface `{0}` already; see `ip link`")]
     Taken(String),
-    /// Another failure.
+    /// The interface can't be made or opened for another reason.
     #[error("the interface `{interface}` can't be {what}")]
     Refused {
-        /// The interface.
+        /// The name of the interface.
         interface: String,
-        /// What was tried.
+        /// The action that failed, in words.
         what: &'static str,
-        /// What the kernel said.
+        /// The error of the kernel.
         #[source]
         cause: io::Error,
     },

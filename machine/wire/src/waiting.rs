@@ -1,4 +1,4 @@
-//! How a wire that is a file waits for a frame: it looks all the time for a while, and then sleeps.
+//! Waits for a frame on a wire that is a file: looks all the time for a while, and then sleeps.
 
 use std::hint;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,7 +12,7 @@ use crate::wire::WireError;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// What `look` finds until an instant; looks all the time for the span `spin`, and sleeps
+/// Returns what `look` finds until an instant; looks all the time for the span `spin`, and sleeps
 /// afterwards until there is something in the file.
 pub(crate) fn receive(
     file: &impl AsFd,

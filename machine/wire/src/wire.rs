@@ -1,4 +1,4 @@
-//! What a MainDevice asks of a wire.
+//! A wire as a MainDevice needs it.
 
 use core::fmt;
 

@@ -1,5 +1,5 @@
-//! The process of a partition, for the tests of this crate: what `quietcore-runtime` is for one in
-//! a process, a guest or a container.
+//! The process of a partition, for the tests of this crate: it stands for `quietcore-runtime`, in a
+//! process, a guest or a container.
 
 fn main() -> std::process::ExitCode {
     let mut arguments = std::env::args_os().skip(1);

@@ -1,28 +1,26 @@
-//! What the machine did during a run: sampled from outside, joined to spikes by time.
+//! The activity of the machine during a run, sampled from outside and joined to spikes by time.
 //!
-//! Samples are taken when the exchange is looked at, by the host's thread and not by a task. They
-//! are coarse (the kernel counts CPU time in steps of 10 ms), and say what else happened around a
-//! spike, not what caused it.
+//! Samples are taken when the exchange is looked at, by a thread of the host rather than by a task.
+//! They are coarse (the kernel counts CPU time in steps of 10 ms), and tell what else happened
+//! around a spike, not what caused it.
 
 use std::collections::BTreeMap;
 
 use quietcore_host::Source;
 use quietcore_host::sampler::{Sample, Sampler};
+use quietcore_record::record::{Counted, Observation, TakenBy};
 use quietcore_units::Nanos;
 
-/// Samples kept; beyond, every second one is dropped and the distance doubles.
+/// Number of samples at which every second one is dropped and the distance between samples doubles.
 const SAMPLES_MAX: usize = 8192;
 
 /// CPU time that is worth a remark, in the kernel's ticks.
 const TICKS_WORTH_NOTING: u64 = 1;
 
-/// How much busier than on average an interval must be to be worth a remark.
+/// Factor by which the rate in an interval must exceed the run's average to be worth a remark.
 const BUSY_FACTOR: u64 = 4;
 
-const NOTHING_UNUSUAL: &str = "nothing unusual in the samples around it";
-const NOT_SAMPLED: &str = "not sampled";
-
-/// Samples of a run.
+/// The samples of a run, thinned out as it gets longer.
 #[derive(Debug)]
 pub(crate) struct Activity {
     sampler: Option<Sampler>,
@@ -54,7 +52,7 @@ impl Activity {
         }
     }
 
-    /// Takes the last sample.
+    /// Takes the last sample, due or not.
     pub(crate) fn end(&mut self) {
         self.take();
     }
@@ -73,7 +71,8 @@ impl Activity {
         }
     }
 
-    /// The whole run in words.
+    /// Returns rates and shares of the whole run in words, by their names; empty without two
+    /// samples.
     pub(crate) fn summary(&self) -> BTreeMap<String, String> {
         let mut words = BTreeMap::new();
         let Some(all) = self.all() else { return words };
@@ -91,18 +90,18 @@ impl Activity {
         words
     }
 
-    /// What was unusual around `instant` on `cpu`, in words. Nothing unusual and nothing known are
-    /// two different answers.
-    pub(crate) fn around(&self, instant: Nanos, cpu: u32) -> Vec<String> {
+    /// Returns what was unusual around `instant` on `cpu`: [`Observation::NothingUnusual`] where
+    /// nothing was, [`Observation::NotSampled`] where no two samples enclose it.
+    pub(crate) fn around(&self, instant: Nanos, cpu: u32) -> Vec<Observation> {
         let after = self.samples.partition_point(|sample| sample.at <= instant);
         let earlier = after.checked_sub(1).and_then(|index| self.samples.get(index));
         match (earlier, self.samples.get(after), self.all()) {
             (Some(earlier), Some(later), Some(all)) => {
                 let interval = Sample::difference(later, earlier);
-                let unusual = describe(&interval, &all, cpu);
-                if unusual.is_empty() { vec![NOTHING_UNUSUAL.to_owned()] } else { unusual }
+                let unusual = unusual(&interval, &all, cpu);
+                if unusual.is_empty() { vec![Observation::NothingUnusual] } else { unusual }
             }
-            _ => vec![NOT_SAMPLED.to_owned()],
+            _ => vec![Observation::NotSampled],
         }
     }
 
@@ -112,18 +111,19 @@ impl Activity {
     }
 }
 
-/// What is unusual in `interval`, against the whole run.
-fn describe(interval: &Sample, all: &Sample, cpu: u32) -> Vec<String> {
-    let mut words = Vec::new();
+/// Finds what is unusual in `interval`, compared with the whole run.
+fn unusual(interval: &Sample, all: &Sample, cpu: u32) -> Vec<Observation> {
+    let mut found = Vec::new();
     let span = interval.at;
     if let Some(times) = interval.cpu(cpu) {
-        for (what, ticks) in [
-            ("stolen by the hypervisor", times.steal),
-            ("in interrupts", times.interrupt),
-            ("in softirqs", times.soft_interrupt),
+        for (by, ticks) in [
+            (TakenBy::Hypervisor, times.steal),
+            (TakenBy::Interrupts, times.interrupt),
+            (TakenBy::SoftInterrupts, times.soft_interrupt),
         ] {
             if ticks >= TICKS_WORTH_NOTING {
-                words.push(format!("{} ms of {span} {what}", ticks * MILLIS_PER_TICK));
+                let (milliseconds, span_ns) = (ticks * MILLIS_PER_TICK, span.get());
+                found.push(Observation::TimeTaken { by, milliseconds, span_ns });
             }
         }
     }
@@ -132,22 +132,24 @@ fn describe(interval: &Sample, all: &Sample, cpu: u32) -> Vec<String> {
         u128::from(count) * u128::from(all.at.get())
             > u128::from(BUSY_FACTOR) * u128::from(whole) * u128::from(span.get())
     };
-    for (what, count, whole) in [
-        ("interrupts", interval.interrupts, all.interrupts),
-        ("context switches", interval.context_switches, all.context_switches),
-        ("processes started", interval.forks, all.forks),
+    for (of, count, whole) in [
+        (Counted::Interrupts, interval.interrupts, all.interrupts),
+        (Counted::ContextSwitches, interval.context_switches, all.context_switches),
+        (Counted::ProcessesStarted, interval.forks, all.forks),
     ] {
         if count > 0 && busier(count, whole) {
-            words.push(format!("{count} {what} in {span}, more than {BUSY_FACTOR} × the average"));
+            let span_ns = span.get();
+            found.push(Observation::Burst { of, count, span_ns, factor: BUSY_FACTOR });
         }
     }
     if interval.throttled > 0 {
-        words.push("the processor was throttled by heat".to_owned());
+        found.push(Observation::Throttled);
     }
-    words
+    found
 }
 
-/// The kernel counts CPU time in `USER_HZ`, which is 100 on every architecture we run on.
+/// Milliseconds of a kernel tick: the kernel counts CPU time in `USER_HZ`, which is 100 on every
+/// architecture we run on.
 const MILLIS_PER_TICK: u64 = 10;
 
 #[cfg(test)]
@@ -179,18 +181,19 @@ mod tests {
     fn a_spike_is_joined_to_what_happened_around_it() {
         let activity = activity();
         let around = |at_ms: u64, cpu: u32| activity.around(Nanos::from_millis(at_ms), cpu);
-        assert_eq!(around(50, 1), [NOTHING_UNUSUAL]);
-        assert_eq!(around(150, 1), ["30 ms of 100 ms stolen by the hypervisor"]);
-        assert_eq!(around(150, 0), [NOTHING_UNUSUAL]);
-        assert!(around(250, 1)[0].starts_with("480 interrupts"));
-        assert_eq!(around(5000, 1), [NOT_SAMPLED]);
+        assert_eq!(around(50, 1), [Observation::NothingUnusual]);
+        assert_eq!(around(150, 1)[0].to_string(), "30 ms of 100 ms stolen by the hypervisor");
+        assert_eq!(around(150, 0), [Observation::NothingUnusual]);
+        let busy = around(250, 1)[0].to_string();
+        assert_eq!(busy, "480 interrupts in 100 ms, more than 4 × the average");
+        assert_eq!(around(5000, 1), [Observation::NotSampled]);
     }
 
     #[test]
     fn a_run_without_samples_says_so() {
         let none = Activity { sampler: None, samples: Vec::new(), keep_every: 1, looks: 0 };
         assert!(none.summary().is_empty());
-        assert_eq!(none.around(Nanos::ZERO, 0), [NOT_SAMPLED]);
+        assert_eq!(none.around(Nanos::ZERO, 0), [Observation::NotSampled]);
         assert_eq!(activity().summary()["interrupts"], "560 /s");
     }
 }

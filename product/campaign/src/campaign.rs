@@ -1,8 +1,8 @@
 //! The runs of a campaign, one after the other, into an evidence folder.
 //!
 //! The folder is readable at every moment: after each run its records are written, then the
-//! manifest, which lists what has not been measured. A campaign that was interrupted goes on with
-//! what is missing there.
+//! manifest, which lists all that has not been measured. A campaign that was interrupted goes on
+//! from that list.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,55 +11,58 @@ use quietcore_evidence::{
     Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer, read_kernel,
     read_record,
 };
+use quietcore_record::record::Record;
 use quietcore_site::Site;
 use quietcore_units::Causes;
 
 use crate::collect::PROGRAM_BUILD;
 use crate::measure::{Machine, MeasureError, measure};
 use crate::observer::Observer;
+use crate::probe::PlannedProbe;
 use crate::run::Run;
-use crate::work::Work;
+use crate::work::PartitionWork;
 
-/// Why a run of a campaign has no record yet.
+/// The reason noted for a run that the campaign has not reached.
 const NOT_REACHED: &str = "the campaign was ended before";
 
-/// A campaign on its way.
+/// A campaign in progress: the runs and probes still to be measured, and the folder they go to.
 #[derive(Debug)]
 pub struct Campaign {
     writer: Writer,
     manifest: Manifest,
     runs: Vec<Run>,
+    probes: Vec<PlannedProbe>,
 }
 
-/// What a campaign is asked for.
+/// The request for a campaign: its site, its length, and what it leaves out.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
     /// The site, with the profiles that were chosen.
     pub site: &'a Site,
     /// The site file as it was read.
     pub site_bytes: &'a [u8],
-    /// The folder that it stands in, for a campaign that goes on later.
+    /// The folder of the site file, for a campaign that goes on later; `None` without a site file.
     pub site_folder: Option<String>,
-    /// Now, RFC 3339.
+    /// Time of the start, in RFC 3339.
     pub started_at: &'a str,
-    /// What the command line said of the length.
+    /// Length of each profile, if the command line gave another than the site file.
     pub length: Option<Length>,
-    /// What the run doesn't cover.
+    /// Limits of the evidence, a sentence each.
     pub limits: Vec<String>,
-    /// What the site file asks for and the command line left out.
+    /// Measurements that the site file asks for and the command line left out.
     pub not_chosen: Vec<NotMeasured>,
 }
 
-/// How a campaign ended.
+/// The end of a campaign: complete, or interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything that could be measured has been.
+    /// Everything that could be measured has been measured.
     Completed,
     /// It was told to stop; the rest can be measured later.
     Interrupted,
 }
 
-/// A campaign can't go on.
+/// The reasons why a campaign can't go on.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// The evidence can't be written.
@@ -71,9 +74,9 @@ pub enum CampaignError {
          new campaign"
     )]
     OtherSite {
-        /// Sum in the folder.
+        /// SHA-256 of the site file in the folder.
         theirs: String,
-        /// Sum of the site file given.
+        /// SHA-256 of the given site file.
         ours: String,
     },
     /// The machine runs another kernel than the one that the campaign was begun under: records of
@@ -85,7 +88,7 @@ pub enum CampaignError {
     OtherKernel {
         /// The kernel in the folder's facts.
         theirs: String,
-        /// The kernel now.
+        /// The kernel that the machine runs now.
         ours: String,
     },
     /// A program is not the one that the campaign was begun with.
@@ -94,11 +97,11 @@ pub enum CampaignError {
          {theirs} was measured, this one is {ours}; begin a new campaign"
     )]
     OtherProgram {
-        /// The partition.
+        /// Name of the partition whose program changed.
         partition: String,
         /// The build in the folder's records.
         theirs: String,
-        /// The build now.
+        /// The build of the program now.
         ours: String,
     },
 }
@@ -108,7 +111,12 @@ impl Campaign {
     ///
     /// # Errors
     /// When the folder's first files can't be written.
-    pub fn begin(writer: Writer, asked: Asked<'_>, runs: Vec<Run>) -> Result<Self, CampaignError> {
+    pub fn begin(
+        writer: Writer,
+        asked: Asked<'_>,
+        runs: Vec<Run>,
+        probes: Vec<PlannedProbe>,
+    ) -> Result<Self, CampaignError> {
         let site = asked.site;
         let reached = runs.iter().flat_map(|run| not_measured(run, NOT_REACHED));
         let site_sha256 = runs.first().map(|run| run.site_sha256.clone()).unwrap_or_default();
@@ -132,26 +140,28 @@ impl Campaign {
             length: asked.length,
             limits: asked.limits,
             not_measured: reached.chain(asked.not_chosen).collect(),
+            probes: probes.iter().map(|probe| probe.entry(NOT_REACHED)).collect(),
             complete: false,
         };
         writer.site(asked.site_bytes)?;
         writer.manifest(&manifest)?;
-        Ok(Self { writer, manifest, runs })
+        Ok(Self { writer, manifest, runs, probes })
     }
 
-    /// Goes on with a campaign that was interrupted: only what its manifest says is missing is run.
+    /// Goes on with a campaign that was interrupted: runs only what its manifest lists as missing.
     ///
     /// # Errors
-    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with,
-    /// [`CampaignError::OtherKernel`] when `kernel`, which the machine runs now, isn't,
-    /// [`CampaignError::OtherProgram`] when a program isn't, and when the folder's seal can't be
-    /// taken away.
+    /// Returns [`CampaignError::OtherSite`] when the site file is not the one that the campaign was
+    /// begun with, [`CampaignError::OtherKernel`] when `kernel`, which the machine runs now, is
+    /// another one, [`CampaignError::OtherProgram`] when a program has changed, and
+    /// [`CampaignError::Write`] when the folder's seal can't be removed.
     pub fn resume(
         writer: Writer,
         manifest: Manifest,
         site_sha256: &str,
         kernel: &str,
         runs: Vec<Run>,
+        probes: Vec<PlannedProbe>,
     ) -> Result<Self, CampaignError> {
         if manifest.site_sha256 != site_sha256 {
             return Err(CampaignError::OtherSite {
@@ -169,21 +179,26 @@ impl Campaign {
         let missing =
             |run: &Run| manifest.not_measured.iter().any(|entry| entry.profile == run.profile);
         let runs = runs.into_iter().filter(missing).collect();
-        Ok(Self { writer, manifest, runs })
+        let is_missing = |probe: &PlannedProbe| {
+            let mut entries = manifest.probes.iter();
+            entries.any(|entry| probe.is_of(entry) && entry.not_measured.is_some())
+        };
+        let probes = probes.into_iter().filter(is_missing).collect();
+        Ok(Self { writer, manifest, runs, probes })
     }
 
-    /// The runs that are still to be made.
+    /// Returns the runs that are still to be made.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// The folder's writer.
+    /// Returns the writer of its evidence folder.
     pub fn writer(&self) -> &Writer {
         &self.writer
     }
 
-    /// Measures all runs that are still to be made. A run that fails is noted and the next one
-    /// begins.
+    /// Measures all remaining runs, then with all remaining probes. A failure is noted in the
+    /// manifest, and the next one begins.
     ///
     /// # Errors
     /// When evidence can't be written; what was written before stays.
@@ -202,7 +217,7 @@ impl Campaign {
             match measure(&run, machine, observer, stop) {
                 Ok(measured) => {
                     for mut record in measured.records {
-                        // What an interrupted part has seen stays part of the evidence.
+                        // The cycles of an interrupted part stay part of the evidence.
                         if let Some(earlier) = read_record(self.writer.root(), &record.name) {
                             record.absorb(earlier);
                         }
@@ -226,12 +241,64 @@ impl Campaign {
                 }
             }
         }
+        if outcome == Outcome::Completed {
+            outcome = self.measure_probes(machine, observer, stop)?;
+        }
         self.manifest.complete = outcome == Outcome::Completed;
         self.writer.manifest(&self.manifest)?;
         Ok(outcome)
     }
 
-    /// Notes what became of a run: `None` when it was measured whole.
+    /// Measures with the remaining probes. One that is interrupted is measured anew later, because
+    /// blocks of two runs do not form pairs.
+    fn measure_probes(
+        &mut self,
+        machine: &Machine<'_>,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, CampaignError> {
+        for mut probe in std::mem::take(&mut self.probes) {
+            let measured = probe.measure(machine, observer, stop);
+            if stop.load(Ordering::Relaxed) {
+                self.note_probe(&probe, &[], Some("interrupted; it is measured anew"))?;
+                return Ok(Outcome::Interrupted);
+            }
+            match measured {
+                Ok(records) => {
+                    for record in &records {
+                        self.writer.record(record)?;
+                    }
+                    self.note_probe(&probe, &records, None)?;
+                }
+                Err(error) => {
+                    let because = Causes(&error).to_string();
+                    observer.tell(&format!("{}: not measured: {because}", probe.title()));
+                    self.note_probe(&probe, &[], Some(&because))?;
+                }
+            }
+        }
+        Ok(Outcome::Completed)
+    }
+
+    /// Notes the outcome of a probe in the manifest: `because` is `None` when it measured
+    /// `records`.
+    fn note_probe(
+        &mut self,
+        probe: &PlannedProbe,
+        records: &[Record],
+        because: Option<&str>,
+    ) -> Result<(), WriteError> {
+        if let Some(entry) = self.manifest.probes.iter_mut().find(|entry| probe.is_of(entry)) {
+            entry.profiles = probe.profiles(records);
+            entry.not_measured = because.map(str::to_owned);
+        }
+        if because.is_none() {
+            self.manifest.limits.extend(probe.limits());
+        }
+        self.writer.manifest(&self.manifest)
+    }
+
+    /// Notes the outcome of a run in the manifest: `because` is `None` when it was measured whole.
     fn note(&mut self, run: &Run, because: Option<&str>) -> Result<(), WriteError> {
         self.manifest.not_measured.retain(|entry| entry.profile != run.profile);
         let entries = because.into_iter().flat_map(|because| not_measured(run, because));
@@ -245,10 +312,10 @@ fn declared(site: &Site) -> BTreeMap<String, String> {
     partitions.map(|partition| (partition.name.clone(), partition.class.name.clone())).collect()
 }
 
-/// Whether the programs are those of the records that the folder has of this run.
+/// Checks that the programs are those of the records that the folder has of this run.
 fn same_programs(writer: &Writer, run: &Run) -> Result<(), CampaignError> {
     for partition in &run.partitions {
-        let Work::Program(program) = &partition.work else { continue };
+        let PartitionWork::Program(program) = &partition.work else { continue };
         let ours = &program.assembly.first.build.hash;
         for task in partition.work.tasks() {
             let name = format!("{}.{}.{}", partition.name, run.profile, task.label);
@@ -266,7 +333,7 @@ fn same_programs(writer: &Writer, run: &Run) -> Result<(), CampaignError> {
     Ok(())
 }
 
-/// An entry for each partition of a run.
+/// Returns an entry for each partition of a run that was not measured.
 fn not_measured<'a>(run: &'a Run, because: &'a str) -> impl Iterator<Item = NotMeasured> + 'a {
     run.partitions.iter().map(move |partition| NotMeasured {
         partition: partition.name.clone(),

@@ -1,4 +1,6 @@
-//! From an exchange and what was found around it to records. Pure.
+//! The way from an exchange, and what was found around it, to records. Pure.
+
+use std::time::Duration;
 
 use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_backend::process::on_one_line;
@@ -8,36 +10,38 @@ use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::{Inconsistency, NotInForce, NotReal, Reason, RunProblem, TaskEnd};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, Scheduled, Spike, Timeline,
+    AffinityInForce, Conditions, Counters, LoadAchieved, Measured, Platform, PolicyInForce,
+    ProgramBuild, RECORD_SCHEMA, Record, Scan, Spike, Timeline,
 };
+use quietcore_run::SETTINGS_EVERY;
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::findings::{Findings, PartitionFindings, StatesSeen};
-use crate::measure::{LOADS_EVERY, Machine, POLL, READ_BACK_EVERY, SETTINGS_EVERY};
+use crate::measure::{LOADS_EVERY, Machine, POLL, READ_BACK_EVERY};
 use crate::run::{PartitionRun, Run};
-use crate::work::{TaskRun, Work};
+use crate::work::{PartitionWork, TaskRun};
 
-/// Where the conditions say which build of the program was measured.
+/// Key of the conditions for the build of the program that was measured.
 pub(crate) const PROGRAM_BUILD: &str = "program_build";
 
-/// Where the conditions say what of the machine was changed.
-const CONTROLS: &str = "controls";
-/// Where the conditions say what the partition had of the last-level cache and of the memory's
+/// Key of the conditions for the settings of the machine that were changed.
+pub(crate) const CONTROLS: &str = "controls";
+/// Key of the conditions for the partition's share of the last-level cache and of the memory
 /// bandwidth.
 const SHARE: &str = "memory_share";
-/// Where the conditions say how often a run is looked at.
+/// Key of the conditions for the intervals at which a run is looked at.
 const WATCH: &str = "watch";
-/// Where the conditions say how long nobody looked at this run.
+/// Key of the conditions for the longest time in which nobody looked at the run.
 const WATCH_GAP: &str = "watch_gap";
 /// The longest time between two looks at a run that is evidence; one is due every [`POLL`].
 const WATCH_GAP_MAX: Nanos = Nanos::from_secs(1);
-/// Where the conditions say how much the partition's program printed.
+/// Key of the conditions for how much the partition's program printed.
 const PRINTED: &str = "printed";
-/// Where the conditions say what ran the partition's container.
+/// Key of the conditions for the runtime of the partition's container.
 const CONTAINER: &str = "container";
 
-/// Everything that the records of a run are made from, but for the exchange.
+/// The sources of a run's records, but for the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collector<'a> {
     pub(crate) run: &'a Run,
@@ -52,13 +56,13 @@ impl Collector<'_> {
         let partition = &self.run.partitions[index];
         let found = &self.findings.partitions[index];
         let planned = partition.work.tasks();
-        // The leading task ends the others of a program, which is no interruption of them.
+        // The leading task ends the other tasks of a program, which does not interrupt them.
         let lead = region.task(0).map(|task| task.state());
         let cut_short = !found.ended_in_time
             && found.heard.faults.is_empty()
             && match partition.work {
-                Work::Latency(_) => None,
-                Work::Program(_) => lead,
+                PartitionWork::Latency(_) => None,
+                PartitionWork::Program(_) => lead,
             } == Some(TaskState::Stopped);
         let tasks = region.tasks().zip(&planned).zip(&found.states);
         tasks
@@ -75,8 +79,8 @@ impl Collector<'_> {
                 };
                 let asked = Asked { policy: planned.policy, cpu: planned.cpu };
                 record.degraded = self.degraded(asked, partition, task, states);
-                if let Some(scan) = &mut record.scan {
-                    scan.faults = found.heard.faults.words();
+                if let Some(scan) = record.scan_mut() {
+                    scan.faults = found.heard.faults.listed();
                     let all = found.heard.kernel.iter();
                     let own = all.filter(|errors| {
                         number == 0 || errors.task.as_deref() == Some(&planned.label)
@@ -104,7 +108,6 @@ impl Collector<'_> {
         states: &StatesSeen,
     ) -> Conditions {
         let state = states.first.as_ref();
-        let unknown = || "not read back".to_owned();
         let mut activity = self.activity.summary();
         if !found.remarks.is_empty() {
             activity.insert("remarks".to_owned(), on_one_line(&found.remarks));
@@ -129,14 +132,14 @@ impl Collector<'_> {
             machine.insert(CONTROLS.to_owned(), controls.clone());
         }
         if let Some(runtime) = &self.findings.container_runtime
-            && partition.container.is_some()
+            && partition.setting.declaration().in_container()
         {
             machine.insert(CONTAINER.to_owned(), runtime.clone());
         }
         if let Some(share) = &found.share {
             machine.insert(SHARE.to_owned(), share.clone());
         }
-        if let Work::Program(run) = &partition.work {
+        if let PartitionWork::Program(run) = &partition.work {
             let build = &run.assembly.first.build;
             machine.insert("program".to_owned(), run.model.clone());
             machine.insert(PROGRAM_BUILD.to_owned(), build.hash.clone());
@@ -149,21 +152,40 @@ impl Collector<'_> {
             started_at: self.findings.started_at.clone(),
             duration_ns: 0,
             mode: task.mode.clone(),
-            policy: state.map_or_else(unknown, |state| state.policy.to_string()),
-            scheduled: Some(Scheduled {
-                wake: task.wake,
-                fifo_priority: state.and_then(|state| state.policy.fifo_priority()),
-            }),
-            affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
+            policy: PolicyInForce::read_back(state.map(|state| state.policy)),
+            affinity: AffinityInForce::read_back(state.map(|state| state.affinity)),
             dma_latency_held: self.machine.dma_latency_held,
+            time: self.machine.time.clone(),
             machine,
+            platform: Some(Box::new(self.platform(partition, found))),
             loads: self.findings.loads.achieved.iter().map(load_achieved).collect(),
             activity,
             site_sha256: self.run.site_sha256.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
-            injected: partition.work.injected().map(|injected| injected.to_string()),
-            injection: partition.work.injected(),
+            earlier_part: None,
+            injection: partition.work.injected().map(Into::into),
         }
+    }
+
+    /// Returns the machine's platform, completed by what the partition got of it.
+    fn platform(&self, partition: &PartitionRun, found: &PartitionFindings) -> Platform {
+        let mut platform = self.machine.platform.clone();
+        if let Some(seen) = &found.platform {
+            platform.interrupts.clone_from(&seen.interrupts);
+            platform.reservation.clone_from(&seen.reservation);
+        }
+        if let PartitionWork::Program(run) = &partition.work {
+            let build = &run.assembly.first.build;
+            platform.program = Some(ProgramBuild {
+                sources_sha256: build.hash.clone(),
+                module_sha256: found.module_sha256.clone(),
+                compiler: build.compiler.clone(),
+            });
+        }
+        if partition.setting.declaration().in_container() {
+            platform.versions.container_runtime.clone_from(&self.findings.container_runtime);
+        }
+        platform
     }
 
     /// Lists what was asked for a task, or for the machine, and was not in force.
@@ -185,7 +207,8 @@ impl Collector<'_> {
         degraded.into_iter().map(Reason::from).collect()
     }
 
-    /// Lists why the numbers of a task can't be trusted, beside what their own check finds.
+    /// Lists the reasons why the numbers of a task can't be trusted, beside what their own check
+    /// finds.
     fn invalid(&self, task: &TaskStatistics, states: &StatesSeen) -> Vec<Reason> {
         let mut reasons: Vec<Reason> = Vec::new();
         if let Some(emulated) = self.machine.emulated {
@@ -220,29 +243,32 @@ impl Collector<'_> {
     }
 }
 
-/// Says how often a run is looked at: a change that was undone earlier is not seen.
+/// Tells at what intervals a run is looked at: a change that is undone between two looks is not
+/// seen.
 fn watch_words() -> String {
-    let every = |looks: u32| format!("every {} ms", (POLL * looks).as_millis());
+    let every = |time: Duration| format!("every {} ms", time.as_millis());
     format!(
         "tasks {}, loads {}, settings of the machine {}; a change that was undone between two \
          looks is not seen",
-        every(READ_BACK_EVERY),
-        every(LOADS_EVERY),
+        every(POLL * READ_BACK_EVERY),
+        every(POLL * LOADS_EVERY),
         every(SETTINGS_EVERY)
     )
 }
 
-/// Says how long nobody looked at a run. No fact about the machine: it is another one in each run.
+/// Tells how long nobody looked at a run. This is no fact about the machine, because it differs
+/// from run to run.
 fn gap_words(longest: Nanos) -> String {
     format!("the longest time between two looks was {longest}")
 }
 
-/// Returns why a run that nobody watched for `longest` is no evidence; `None` where it was watched.
+/// Returns why a run that nobody watched for `longest` is no evidence; `None` if that is short
+/// enough.
 fn unwatched(longest: Nanos) -> Option<RunProblem> {
     (longest > WATCH_GAP_MAX).then(|| RunProblem::Unwatched { gap_ns: longest.get() })
 }
 
-/// Returns how a task did not come to its end; `None` where it did, or was told to stop.
+/// Returns the state in which a task ended or stuck; `None` if it finished or was told to stop.
 fn not_ended(task: &TaskStatistics) -> Option<RunProblem> {
     let state = match task.state() {
         TaskState::Finished | TaskState::Stopped => return None,
@@ -257,7 +283,8 @@ fn not_ended(task: &TaskStatistics) -> Option<RunProblem> {
     Some(RunProblem::TaskNotEnded { state })
 }
 
-/// Lists the problems of workers, each once: ten workers of one kind share their fate.
+/// Lists the distinct problems of workers, each with its count: the workers of one kind often share
+/// one.
 fn problems(faults: &[WorkerFault]) -> Vec<String> {
     let mut told: Vec<(String, usize)> = Vec::new();
     for fault in faults {
@@ -274,7 +301,7 @@ fn problems(faults: &[WorkerFault]) -> Vec<String> {
     told.collect()
 }
 
-/// Lists what a program told that makes its numbers no evidence, although it ran on.
+/// Lists the events around a program that make its numbers no evidence, although it ran on.
 fn untold(found: &PartitionFindings) -> Vec<RunProblem> {
     let mut reasons = Vec::new();
     if !found.heard.fieldbus.is_empty() {
@@ -323,12 +350,7 @@ fn record(
         period_ns: planned.period.map(Nanos::get),
         release,
         wakeup,
-        scan,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
+        measured: Measured::releases(scan),
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
         ledgers: None,
@@ -340,8 +362,8 @@ fn record(
     }
 }
 
-/// What was counted of a task, of which so many cycles were asked for.
-pub fn counters(planned_cycles: u64, task: &TaskStatistics, counted: &Counted) -> Counters {
+/// Copies what was counted of a task, of which `planned_cycles` were asked for.
+pub(crate) fn counters(planned_cycles: u64, task: &TaskStatistics, counted: &Counted) -> Counters {
     Counters {
         planned_cycles,
         missed_cycles: Some(counted.missed_cycles),
@@ -366,14 +388,18 @@ fn spikes(task: &TaskStatistics, activity: &Activity) -> Vec<Spike> {
                 latency_ns: spike.latency_ns,
                 wakeup_ns: spike.wakeup_ns,
                 cpu,
-                conditions: activity.around(Nanos::new(spike.due_ns), cpu),
+                conditions: activity
+                    .around(Nanos::new(spike.due_ns), cpu)
+                    .into_iter()
+                    .map(Into::into)
+                    .collect(),
             }
         })
         .collect()
 }
 
-/// The time line of a task.
-pub fn timeline(task: &TaskStatistics) -> Timeline {
+/// Copies the time line of a task, up to its first empty slot.
+pub(crate) fn timeline(task: &TaskStatistics) -> Timeline {
     Timeline {
         slot_cycles: task.slot_cycles(),
         slots: task
@@ -384,12 +410,13 @@ pub fn timeline(task: &TaskStatistics) -> Timeline {
     }
 }
 
-fn load_achieved(achieved: &Achieved) -> LoadAchieved {
+/// Converts what a load achieved to the form that records have.
+pub(crate) fn load_achieved(achieved: &Achieved) -> LoadAchieved {
     LoadAchieved {
         kind: achieved.kind.name().to_owned(),
         workers: achieved.workers,
         working: achieved.workers_alive - achieved.workers_stalled.min(achieved.workers_alive),
-        cpus: achieved.cpus.to_string(),
+        cpus: achieved.cpus,
         operations_per_second: achieved.operations_per_second,
         unit: achieved.unit.to_string(),
         bytes_per_second: achieved.bytes_per_second,

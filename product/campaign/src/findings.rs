@@ -1,60 +1,74 @@
-//! What is found out during a run, beside the exchange.
+//! Findings of a run that are not in the exchange.
 
 use quietcore_backend::process::Printed;
-use quietcore_host::controls::Found;
-use quietcore_load::Achieved;
 use quietcore_record::reason::NotInForce;
+use quietcore_record::record::{InterruptPlacement, ReservationInForce};
+use quietcore_settings::SettingsReport;
 use quietcore_units::{Nanos, ThreadSettings};
 
 use crate::explain::Explained;
+use crate::loads::LoadsAchieved;
 use crate::measure::Machine;
-use crate::run::Run;
+use crate::run::{PartitionRun, Run};
 use crate::troubles::Heard;
 
-/// What was found out during a run.
+/// The findings of a run, from which its records are made.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    /// When it was started, RFC 3339.
+    /// Time of the start, in RFC 3339.
     pub(crate) started_at: String,
-    /// What was found of each partition, in the order of the run.
+    /// Findings of each partition, in the order of the run.
     pub(crate) partitions: Vec<PartitionFindings>,
-    /// What the loads achieved.
-    pub(crate) loads: LoadFindings,
-    /// What became of the machine's settings.
-    pub(crate) settings: Found,
-    /// Controls that were asked for, and not applied or without anything to change.
+    /// Work of the loads over the whole run.
+    pub(crate) loads: LoadsAchieved,
+    /// Changes of the machine's settings, and the troubles with them.
+    pub(crate) settings: SettingsReport,
+    /// Controls that were asked for, and were not applied or had nothing to change.
     pub(crate) not_changed: Vec<NotInForce>,
     /// The longest time between two looks at the run.
     pub(crate) watch_gap: Nanos,
-    /// What runs its containers; `None` where it has none.
+    /// Runtime of its containers; `None` where it has none.
     pub(crate) container_runtime: Option<String>,
 }
 
-/// What was found of one partition.
+/// The findings of one partition.
 #[derive(Debug)]
 pub(crate) struct PartitionFindings {
-    /// What was in force for each task.
+    /// Settings in force for each task, in the order of the exchange.
     pub(crate) states: Vec<StatesSeen>,
-    /// What its process said.
+    /// The last part of what its process wrote about itself; empty where it wrote nothing.
     pub(crate) remarks: String,
     /// Number of lines and bytes that its program printed.
     pub(crate) printed: Printed,
-    /// What its program told.
+    /// Events that its program reported.
     pub(crate) heard: Heard,
-    /// Whether it was stopped when its time was over, and not before.
+    /// `true` if it was stopped when its time was over, and not before.
     pub(crate) ended_in_time: bool,
-    /// How often its processor left the guest, where it is one.
+    /// Exits of its guest's processor; empty where it is no guest.
     pub(crate) exits: ExitsSeen,
-    /// Where the time of late releases went.
+    /// Ledgers of its late releases.
     pub(crate) explained: Explained,
-    /// What it had of the last-level cache and of the memory's bandwidth; `None` where it shared
-    /// them with all others.
+    /// Its share of the last-level cache and of the memory bandwidth; `None` where it shared them
+    /// with all others.
     pub(crate) share: Option<String>,
-    /// Why it did not have that all the time.
+    /// Reason why it did not have that share all the time.
     pub(crate) share_drift: Option<String>,
+    /// SHA-256 of the module of its program; `None` without one.
+    pub(crate) module_sha256: Option<String>,
+    /// Its part of the machine; `None` where its leading task was never seen running.
+    pub(crate) platform: Option<PlatformSeen>,
 }
 
-/// What was in force for one task: at first, and what it became if that changed.
+/// The part of the machine that a partition got.
+#[derive(Clone, Debug)]
+pub(crate) struct PlatformSeen {
+    /// The interrupts that may arrive on its CPUs; `None` where its tasks are free to move.
+    pub(crate) interrupts: Option<Vec<InterruptPlacement>>,
+    /// Its reservation; `None` where it could not be read back.
+    pub(crate) reservation: Option<ReservationInForce>,
+}
+
+/// The settings in force for one task: the first ones, and what they became if they changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StatesSeen {
     pub(crate) first: Option<ThreadSettings>,
@@ -71,22 +85,22 @@ pub(crate) struct ExitsSeen {
 /// Exits and cycles at one look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExitsLook {
-    /// Cycles of the leading task, those that were missed included.
+    /// Cycles of the leading task, missed ones included.
     pub(crate) cycles: u64,
     /// Exits to the guest's process.
     pub(crate) to_process: u64,
-    /// All exits, where KVM counts them.
+    /// All exits; `None` where KVM does not count them.
     pub(crate) all: Option<u64>,
 }
 
 impl ExitsSeen {
-    /// Notes one look.
+    /// Notes one look; the first one stays the base.
     pub(crate) fn note(&mut self, look: ExitsLook) {
         self.first.get_or_insert(look);
         self.last = Some(look);
     }
 
-    /// What was seen, in words; `None` where there was nothing to be seen.
+    /// Describes the exits per cycle; `None` unless there are cycles between two looks.
     pub(crate) fn words(&self) -> Option<String> {
         let (first, last) = (self.first?, self.last?);
         let cycles = last.cycles.saturating_sub(first.cycles);
@@ -104,10 +118,10 @@ impl ExitsSeen {
 }
 
 impl Findings {
-    /// Nothing found yet.
+    /// Begins with no findings but the build of each program.
     pub(crate) fn begin(run: &Run, machine: &Machine<'_>) -> Self {
-        let empty = |tasks: usize| PartitionFindings {
-            states: vec![StatesSeen::default(); tasks],
+        let empty = |partition: &PartitionRun| PartitionFindings {
+            states: vec![StatesSeen::default(); partition.work.tasks().len()],
             remarks: String::new(),
             printed: Printed::default(),
             heard: Heard::default(),
@@ -115,22 +129,24 @@ impl Findings {
             exits: ExitsSeen::default(),
             explained: Explained::default(),
             share: None,
+            module_sha256: partition.work.module_sha256(),
+            platform: None,
             share_drift: None,
         };
         Self {
             started_at: (machine.time_of_day)(),
             watch_gap: Nanos::ZERO,
             container_runtime: None,
-            partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
-            loads: LoadFindings::default(),
-            settings: Found::default(),
+            partitions: run.partitions.iter().map(empty).collect(),
+            loads: LoadsAchieved::default(),
+            settings: SettingsReport::default(),
             not_changed: Vec::new(),
         }
     }
 }
 
 impl Findings {
-    /// Takes over where the time of late releases went, partition by partition.
+    /// Takes over the explanations of late releases, partition by partition.
     pub(crate) fn explained(&mut self, explained: Vec<Explained>) {
         for (found, explained) in self.partitions.iter_mut().zip(explained) {
             found.explained = explained;
@@ -138,46 +154,9 @@ impl Findings {
     }
 }
 
-/// What the loads achieved over the whole run, from several measurements. A fault in one of them
-/// stays: a load that paused did not disturb as it should.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LoadFindings {
-    /// The sum, one entry a request.
-    pub(crate) achieved: Vec<Achieved>,
-}
-
-impl LoadFindings {
-    /// Adds what was achieved since the last measurement.
-    pub(crate) fn add(&mut self, part: Vec<Achieved>) {
-        if self.achieved.is_empty() {
-            self.achieved = part;
-            return;
-        }
-        for (whole, part) in self.achieved.iter_mut().zip(part) {
-            let (before, now) = (whole.interval.as_secs_f64(), part.interval.as_secs_f64());
-            let mean = |a: f64, b: f64| {
-                if before + now > 0.0 { (a * before + b * now) / (before + now) } else { b }
-            };
-            whole.operations_per_second =
-                mean(whole.operations_per_second, part.operations_per_second);
-            whole.bytes_per_second =
-                whole.bytes_per_second.zip(part.bytes_per_second).map(|(a, b)| mean(a, b));
-            whole.cpu_share = mean(whole.cpu_share, part.cpu_share);
-            whole.interval += part.interval;
-            whole.workers_alive = whole.workers_alive.min(part.workers_alive);
-            whole.workers_stalled = whole.workers_stalled.max(part.workers_stalled);
-            for fault in part.faults {
-                if !whole.faults.contains(&fault) {
-                    whole.faults.push(fault);
-                }
-            }
-        }
-    }
-}
-
 impl StatesSeen {
-    /// Notes the settings in force now. Locked memory may grow and shrink; a drift is that none is
-    /// left.
+    /// Notes the settings in force now. Locked memory may grow and shrink; only losing all of it is
+    /// drift.
     pub(crate) fn note(&mut self, state: ThreadSettings) {
         match &self.first {
             None => self.first = Some(state),
@@ -197,25 +176,7 @@ impl StatesSeen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quietcore_load::{LoadKind, WorkerFault, WorkerProblem};
-    use quietcore_units::{ByteSize, CpuSet, SchedulingPolicy};
-
-    fn achieved(millis: u64, rate: f64, faults: Vec<WorkerFault>) -> Achieved {
-        Achieved {
-            kind: LoadKind::Sqrt,
-            workers: 2,
-            workers_alive: 2,
-            workers_stalled: u32::from(!faults.is_empty()),
-            size: None,
-            cpus: CpuSet::EMPTY,
-            interval: Nanos::from_millis(millis),
-            operations_per_second: rate,
-            unit: "sqrt/s".into(),
-            bytes_per_second: None,
-            cpu_share: 1.0,
-            faults,
-        }
-    }
+    use quietcore_units::{ByteSize, SchedulingPolicy};
 
     #[test]
     fn exits_are_told_by_the_cycle() {
@@ -228,18 +189,6 @@ mod tests {
         assert_eq!(seen.words().as_deref(), Some(words));
         seen.note(ExitsLook { cycles: 3000, to_process: 9, all: None });
         assert!(seen.words().unwrap().starts_with("not counted by this kernel, "));
-    }
-
-    #[test]
-    fn a_load_that_paused_is_remembered_and_rates_are_means_over_time() {
-        let pause = WorkerFault { worker: 1, process_id: 7, problem: WorkerProblem::Stopped };
-        let mut loads = LoadFindings::default();
-        loads.add(vec![achieved(1_000, 100.0, Vec::new())]);
-        loads.add(vec![achieved(1_000, 0.0, vec![pause])]);
-        loads.add(vec![achieved(2_000, 150.0, Vec::new())]);
-        assert_eq!(loads.achieved[0].operations_per_second, 100.0);
-        assert_eq!(loads.achieved[0].interval, Nanos::from_secs(4));
-        assert!(!loads.achieved[0].is_complete());
     }
 
     fn state(policy: u32, affinity: &str, locked: u64) -> ThreadSettings {

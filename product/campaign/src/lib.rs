@@ -12,11 +12,13 @@
 //!
 //! [`experiment`] measures variants of such a run in turns.
 //!
-//! A partition with a model runs its program (probe `exec`), any other the probe `latency`.
+//! [`probe`] has the probes that measure something other than the releases of a site's partitions.
 //!
-//! The host's side only reads: ten times a second it looks at the exchange for progress, once a
-//! second at the kernel for drift. Whatever ends a run, the partition and the loads are gone before
-//! the next begins.
+//! A partition with a model runs its program (probe `exec`); any other runs the probe `latency`.
+//!
+//! The host's side only reads: ten times a second it looks at the exchange for progress, and five
+//! times a second at the kernel for drift. However a run ends, its partitions and loads are gone
+//! before the next begins.
 
 #![forbid(unsafe_code)]
 
@@ -26,17 +28,18 @@ mod collect;
 pub mod experiment;
 mod explain;
 mod findings;
+mod loads;
 mod measure;
 mod observer;
+pub mod probe;
 mod programs;
 mod run;
 mod troubles;
 mod work;
 
 pub use campaign::{Asked, Campaign, CampaignError, Outcome};
-pub use collect::{counters, timeline};
 pub use measure::{Machine, MeasureError, Measured, measure};
-pub use observer::{Observer, Progress};
+pub use observer::{Advance, Observer, Progress};
 pub use programs::Programs;
-pub use run::{PartitionRun, Run, container_of, runs};
-pub use work::{ProgramRun, Work, mode, wake_kind};
+pub use run::{PartitionRun, Run, runs, setting_of};
+pub use work::{PartitionWork, ProgramRun};

@@ -1,106 +1,125 @@
-//! One run on the machine: loads and partitions up, watched, and down again.
+//! One run on the machine: loads and partitions are brought up, watched, and brought down again.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use quietcore_backend::container::Containers;
-use quietcore_backend::process::{Partition, PartitionError, Room};
+use quietcore_backend::process::{ExitCounts, Partition, PartitionError, Room};
+use quietcore_backend::rooms::Rooms;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
-use quietcore_host::controls::{ChangeError, Changed, Controls, LiveSettings, ReservedGroup};
-use quietcore_load::{LoadError, LoadRequest, LoadSet};
+use quietcore_host::Source;
+use quietcore_host::conditions::{interrupts_on, reservation_of};
+use quietcore_load::LoadError;
 use quietcore_process::exchange::Exchange;
 use quietcore_record::isolation::Row;
 use quietcore_record::reason::NotInForce;
-use quietcore_record::record::Record;
+use quietcore_record::record::{Platform, Record, TimeReality};
+use quietcore_run::HeldSettings;
+use quietcore_run::loads::Loads;
+use quietcore_settings::{ChangeError, Controls, LiveSettings, ReservedGroup};
 use quietcore_site::Control;
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::collect::Collector;
 use crate::explain::Explaining;
-use crate::findings::{ExitsLook, Findings, PartitionFindings};
+use crate::findings::{ExitsLook, Findings, PartitionFindings, PlatformSeen};
 use crate::observer::{Observer, Progress};
+use crate::probe::ProbeError;
 use crate::run::{PartitionRun, Run};
 use crate::troubles::{Heard, Listener};
-use crate::work::Work;
+use crate::work::PartitionWork;
 
 /// Time between two looks at the exchange.
 pub(crate) const POLL: Duration = Duration::from_millis(100);
-/// Looks at the exchange between two looks at the kernel, once it has been looked at.
+/// Looks at the exchange for each reading of a task's settings, after its first one.
 pub(crate) const READ_BACK_EVERY: u32 = 2;
-/// Looks between two looks at the loads.
+/// Looks at the exchange for each look at the loads.
 pub(crate) const LOADS_EVERY: u32 = 10;
-/// Looks between two looks at the machine's settings.
-pub(crate) const SETTINGS_EVERY: u32 = 50;
-/// How long all workers of the loads may take until they work.
-const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// Time beyond the planned end after which a run counts as hung.
 const OVERTIME_MAX: Nanos = Nanos::from_secs(30);
 
-/// What the runs of a campaign have in common.
+/// The machine, as all runs of a campaign have it.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
     /// The program `quietcore-runtime`.
     pub runtime: &'a Path,
-    /// Facts that travel with every number.
+    /// Facts about the machine that stand beside every number.
     pub conditions: &'a BTreeMap<String, String>,
-    /// Why this machine's time isn't real; `None` where it is.
+    /// Kernel, firmware, processor and versions.
+    pub platform: &'a Platform,
+    /// Finding about the time of this machine: real, or emulated.
+    pub time: &'a TimeReality,
+    /// Reason why this machine's time is not real; `None` where it is.
     pub emulated: Option<&'a str>,
-    /// Whether `/dev/cpu_dma_latency` is held.
+    /// Reason why the time of guests is not real; `None` where the processor runs them.
+    pub guests_interpreted: Option<&'a str>,
+    /// `true` while `/dev/cpu_dma_latency` is held.
     pub dma_latency_held: bool,
-    /// Where containers have their folders; `None` where no partition of a run is one.
+    /// Folder in which containers have their folders; `None` where no partition of a run is one.
     pub container_folder: Option<&'a Path>,
     /// The machine's settings; `None` where this user may not change them.
     pub controls: Option<&'a Controls<LiveSettings>>,
-    /// Start of the run, RFC 3339; asked for at each run.
+    /// Returns the present time in RFC 3339; called at the start of each run.
     pub time_of_day: fn() -> String,
 }
 
-/// What a run yielded.
+/// The records of a run, and whether it came to its end.
 #[derive(Debug)]
 pub struct Measured {
     /// A record for each task.
     pub records: Vec<Record>,
-    /// Whether it was ended before its time.
+    /// `true` if the run was ended before its time.
     pub interrupted: bool,
 }
 
-/// A run that yielded nothing.
+/// The reasons why a run yielded nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The loads could not be brought up.
     #[error("the load could not be started")]
     Load(#[from] LoadError),
-    /// The partition could not be brought up, or it died.
+    /// A partition could not be brought up, or it died.
     #[error(transparent)]
     Partition(#[from] PartitionError),
-    /// The machine's settings can't be changed so that they could be put back.
+    /// The program's `initialize` crashed or did not return.
+    #[error("the program of partition `{partition}` did not start: {how}")]
+    NotStarted {
+        /// Name of the partition in the site file.
+        partition: String,
+        /// The fault, with its place in the source.
+        how: String,
+    },
+    /// The machine's settings can't be journalled, or a reservation can't be made; nothing was
+    /// changed.
     #[error(transparent)]
     Settings(#[from] ChangeError),
     /// It took far longer than planned.
     #[error("the partition did not end within {overtime} beyond its time; it was stopped")]
     Hung {
-        /// How long was waited.
+        /// Time waited beyond the planned end.
         overtime: Nanos,
     },
     /// It was told to stop before it had measured anything.
     #[error("stopped before anything was measured")]
     Stopped,
-    /// It came to its end, and no cycle had been counted.
+    /// A probe measured nothing.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The run came to its end, and no cycle was counted.
     #[error("no cycle was counted")]
     Empty,
 }
 
-/// Measures one run. Blocks until it has ended, `stop` is set, or it has failed; in each case the
-/// partition and the loads have ended when it returns.
+/// Measures one run. Blocks until the run has ended or failed, or `stop` is set; in each case the
+/// partitions and the loads have ended when it returns.
 ///
 /// # Errors
-/// [`MeasureError`] when there is nothing to make a record of.
+/// Returns [`MeasureError`] when there is nothing to make a record of.
 pub fn measure(
     run: &Run,
     machine: &Machine<'_>,
@@ -110,16 +129,15 @@ pub fn measure(
     observer.begin(run);
     let mut findings = Findings::begin(run, machine);
     let holder = format!("campaign-{}", std::process::id());
-    let mut settings = Changed::begin(&run.settings, &holder, machine.controls)?;
-    let containers = prepare_containers(run, machine, &holder, settings.group().as_ref())?;
-    findings.container_runtime = containers.as_ref().map(Containers::runtime);
-    let entrance = settings.group().map(|group| group.entrance());
-    let mut loads = start_loads(run, machine.runtime, entrance.as_ref(), observer)?;
+    let mut settings = HeldSettings::change(&run.settings, &holder, machine.controls, POLL)?;
+    let rooms = prepare_rooms(run, machine, &holder, settings.group())?;
+    findings.container_runtime = rooms.container_runtime();
+    let mut loads = start_loads(run, machine.runtime, settings.group().as_ref(), observer)?;
     let mut activity = Activity::begin();
     let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
     for (index, partition) in run.partitions.iter().enumerate() {
-        let room = room(partition, containers.as_ref(), &settings);
+        let room = rooms.of(&partition.name, &partition.setting, partition.share);
         partitions.push(start(partition, index, machine, &mut explaining, &room)?);
     }
     explaining.begin(&partitions);
@@ -127,7 +145,7 @@ pub fn measure(
     let mut listeners = listeners(run, &exchanges);
     let mut watch = Watch {
         run,
-        loads: loads.as_mut(),
+        loads: &mut loads,
         listeners: &mut listeners,
         activity: &mut activity,
         findings: &mut findings,
@@ -136,20 +154,18 @@ pub fn measure(
         stop,
     };
     let watched = watch.watch(&mut partitions);
-    // Measured before the loads end, and before the partitions' end is waited for.
-    if let Some(loads) = &mut loads {
-        findings.loads.add(loads.measure());
-    }
+    // Before the loads end, and before the wait for the partitions.
+    findings.loads.add(loads.measure());
     let explained = explaining.end();
     note_shares(&partitions, &mut findings);
     for partition in &mut partitions {
         partition.stop()?;
     }
-    if let Some(loads) = loads {
-        loads.stop()?;
-    }
-    let (found, left) = settings.end();
-    findings.not_changed = not_changed(run, machine.controls.is_some(), &found.absent);
+    loads.stop()?;
+    let (found, left) = settings.put_back();
+    let is_row = Row::of_profile(&run.profile).is_some();
+    let may = machine.controls.is_some();
+    findings.not_changed = not_changed(&run.settings.controls, is_row, may, &found.absent);
     findings.settings = found;
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
@@ -171,8 +187,8 @@ pub fn measure(
     Ok(Measured { records, interrupted })
 }
 
-/// Hears what a program tells, and tells its first faults, which may come with the last events.
-/// Returns whether it failed since it was heard before.
+/// Reads the events of a program, and tells the observer its first faults, which may come with the
+/// last events. Returns `true` if it has failed since the last call.
 fn hear(
     run: &Run,
     index: usize,
@@ -184,19 +200,21 @@ fn hear(
     listener.hear(heard);
     let has_failed = was_sound && !heard.faults.is_empty();
     if has_failed {
-        observer.fault(run, &run.partitions[index].name, &heard.faults.words().join("; "));
+        let faults: Vec<String> = heard.faults.listed().iter().map(ToString::to_string).collect();
+        observer.fault(run, &run.partitions[index].name, &faults.join("; "));
     }
     has_failed
 }
 
-/// Whether there is nothing to judge: no cycle, and no fault that would be why.
+/// Returns `true` if there is nothing to judge: neither a cycle, nor a fault that explains why.
 fn yielded_nothing(records: &[Record], findings: &Findings) -> bool {
     let faults = |found: &PartitionFindings| !found.heard.faults.is_empty();
     records.iter().all(|record| record.release.count() == 0)
         && !findings.partitions.iter().any(faults)
 }
 
-/// Notes what the processes have said, and notes and tells how much their programs have printed.
+/// Notes what the processes wrote about themselves and how much their programs printed, and tells
+/// the observer of the latter.
 fn note_words(
     run: &Run,
     partitions: &mut [Partition],
@@ -221,7 +239,7 @@ fn note_words(
     }
 }
 
-/// Who hears what each partition tells.
+/// Returns the listener of each partition's events.
 fn listeners<'e>(run: &'e Run, exchanges: &'e [Arc<Exchange>]) -> Vec<Listener<'e>> {
     let exchanged = run.partitions.iter().zip(exchanges);
     exchanged
@@ -229,7 +247,7 @@ fn listeners<'e>(run: &'e Run, exchanges: &'e [Arc<Exchange>]) -> Vec<Listener<'
         .collect()
 }
 
-/// Starts a partition of the run, by its place there.
+/// Starts a partition; `index` is its place in the run.
 fn start(
     partition: &PartitionRun,
     index: usize,
@@ -242,41 +260,33 @@ fn start(
     Partition::start_with(machine.runtime, &job, &shape, files, room)
 }
 
-/// What the run's containers have in common; `None` where it has none.
-fn prepare_containers(
+/// Prepares the rooms in which the partitions of the run are started.
+fn prepare_rooms(
     run: &Run,
     machine: &Machine<'_>,
     holder: &str,
-    group: Option<&ReservedGroup>,
-) -> Result<Option<Containers>, PartitionError> {
-    let count = run.partitions.iter().filter(|partition| partition.container.is_some()).count();
-    let Some(folder) = machine.container_folder.filter(|_| count > 0) else { return Ok(None) };
-    let folder = folder.to_owned();
-    Ok(Some(Containers::prepare(folder, holder, count, run.container_runtime, group)?))
+    group: Option<ReservedGroup>,
+) -> Result<Rooms, PartitionError> {
+    let settings = run.partitions.iter().map(|partition| &partition.setting);
+    let folder = machine.container_folder.map(Path::to_owned);
+    Ok(Rooms::prepare(settings, holder, folder, run.container_runtime, group)?)
 }
 
-/// Where the process of a partition runs.
-fn room(partition: &PartitionRun, containers: Option<&Containers>, settings: &Changed) -> Room {
-    let room = match partition.container.clone().zip(containers) {
-        Some((wish, containers)) => Room::container(containers.of_partition(&partition.name, wish)),
-        None => match settings.group() {
-            Some(group) => Room::behind(group.entrance()),
-            None => Room::among_others(),
-        },
-    };
-    room.with_share(&partition.name, partition.share)
-}
-
-/// Why controls that are asked for have changed nothing: this user may not, or, where a row of the
-/// isolation matrix stands for them, the machine has nothing of them. Anywhere else what is not
-/// there needs no change.
-fn not_changed(run: &Run, may: bool, absent: &[Control]) -> Vec<NotInForce> {
-    let asked = run.settings.controls.iter();
+/// Lists the controls that were asked for and changed nothing: this user may not change them, or
+/// the machine has nothing of the kind. The latter is listed only for a row of the isolation matrix
+/// (`is_row`), which stands for its controls; in any other run, what is not there needs no change.
+pub(crate) fn not_changed(
+    asked: &[Control],
+    is_row: bool,
+    may: bool,
+    absent: &[Control],
+) -> Vec<NotInForce> {
+    let asked = asked.iter();
     if !may {
         let controls = asked.map(ToString::to_string);
         return controls.map(|control| NotInForce::ControlTakesRoot { control }).collect();
     }
-    if Row::of_profile(&run.profile).is_none() {
+    if !is_row {
         return Vec::new();
     }
     let without_effect = asked.filter(|control| absent.contains(control)).map(ToString::to_string);
@@ -286,41 +296,44 @@ fn not_changed(run: &Run, may: bool, absent: &[Control]) -> Vec<NotInForce> {
 fn start_loads(
     run: &Run,
     runtime: &Path,
-    entrance: Option<&PathBuf>,
+    group: Option<&ReservedGroup>,
     observer: &mut dyn Observer,
-) -> Result<Option<LoadSet>, MeasureError> {
-    if run.loads.is_empty() {
-        return Ok(None);
-    }
+) -> Result<Loads, LoadError> {
     let workers: u32 = run.loads.iter().map(|load| load.workers).sum();
-    observer.step(&format!("starting {workers} load workers"));
-    // Those on the partitions' CPUs have to be let onto them.
-    let reserved = |load: &LoadRequest| {
-        load.cpus.is_some_and(|cpus| cpus.without(&run.settings.cpus).is_empty())
-    };
-    let mut requests = run.loads.clone();
-    for load in requests.iter_mut().filter(|load| reserved(load)) {
-        load.entrance = entrance.cloned();
+    if workers > 0 {
+        observer.step(&format!("starting {workers} load workers"));
     }
-    let mut loads = LoadSet::start(runtime, &requests)?;
-    loads.wait_until_running(LOAD_START_MAX)?;
-    Ok(Some(loads))
+    Loads::start(runtime, &run.loads, (group, run.settings.cpus))
 }
 
-/// What is looked at while a run is on.
+/// The parts of a run that are looked at while it is on.
 struct Watch<'a, 'b> {
     run: &'a Run,
-    loads: Option<&'a mut LoadSet>,
+    loads: &'a mut Loads,
     listeners: &'a mut [Listener<'b>],
     activity: &'a mut Activity,
     findings: &'a mut Findings,
-    settings: &'a mut Changed,
+    settings: &'a mut HeldSettings,
     observer: &'a mut dyn Observer,
     stop: &'a AtomicBool,
 }
 
 impl Watch<'_, '_> {
-    /// Watches the partitions until all have ended. Returns whether they were told to end early.
+    /// Returns why a partition has ended before its time, in the program's own words where that did
+    /// not start.
+    fn why_ended(&mut self, index: usize, error: PartitionError) -> MeasureError {
+        let heard = &mut self.findings.partitions[index].heard;
+        self.listeners[index].hear(heard);
+        match heard.not_started.take() {
+            Some(how) => {
+                let partition = self.run.partitions[index].name.clone();
+                MeasureError::NotStarted { partition, how }
+            }
+            None => error.into(),
+        }
+    }
+
+    /// Watches the partitions until all have ended. Returns `true` if they were told to end early.
     fn watch(&mut self, partitions: &mut [Partition]) -> Result<bool, MeasureError> {
         let end = Monotonic.now() + self.run.duration() + OVERTIME_MAX;
         let mut interrupted = false;
@@ -331,8 +344,9 @@ impl Watch<'_, '_> {
             self.findings.watch_gap = self.findings.watch_gap.max(now.saturating_sub(looked));
             looked = now;
             let mut running = false;
-            for partition in partitions.iter_mut() {
-                running |= !partition.has_ended()?;
+            for (index, partition) in partitions.iter_mut().enumerate() {
+                let ended = partition.has_ended().map_err(|error| self.why_ended(index, error));
+                running |= !ended?;
             }
             self.observer.progress(progress(self.run, partitions));
             if !running {
@@ -352,23 +366,24 @@ impl Watch<'_, '_> {
                 self.listen(index, partition);
                 self.end_in_time(index, partition);
             }
-            self.settings.follow_links();
-            if looks % SETTINGS_EVERY == SETTINGS_EVERY - 1 {
-                self.settings.look();
+            if self.settings.poll().drifting.is_some() {
                 note_shares(partitions, self.findings);
             }
-            if let Some(loads) = &mut self.loads
-                && looks % LOADS_EVERY == LOADS_EVERY - 1
-            {
-                self.findings.loads.add(loads.measure());
+            if looks % LOADS_EVERY == LOADS_EVERY - 1 {
+                self.findings.loads.add(self.loads.measure());
             }
             self.activity.sample();
+            // Last, because it reads many files once: nothing that is due waits for it.
+            for (index, partition) in partitions.iter().enumerate() {
+                note_platform(partition, self.run, index, self.findings);
+            }
             looks = looks.wrapping_add(1);
             thread::sleep(POLL);
         }
     }
 
-    /// Hears what the program tells. In fault it runs no step, so there is nothing to go on for.
+    /// Reads the events of a program, and stops the partition at its first fault: in fault it runs
+    /// no step, so there is nothing to go on for.
     fn listen(&mut self, index: usize, partition: &Partition) {
         let heard = &mut self.findings.partitions[index].heard;
         if hear(self.run, index, &mut self.listeners[index], heard, self.observer) {
@@ -376,9 +391,9 @@ impl Watch<'_, '_> {
         }
     }
 
-    /// Ends a program whose length is a time when that has passed.
+    /// Stops a program whose length is a time, once that time has passed.
     fn end_in_time(&mut self, index: usize, partition: &Partition) {
-        let Work::Program(program) = &self.run.partitions[index].work else { return };
+        let PartitionWork::Program(program) = &self.run.partitions[index].work else { return };
         let found = &mut self.findings.partitions[index];
         if program.cycles.is_some() || found.ended_in_time {
             return;
@@ -393,12 +408,11 @@ impl Watch<'_, '_> {
     }
 }
 
-/// Notes what is in force for each task that is measuring: at its first look, then where it is
-/// `due`.
+/// Notes the settings in force for each task that is measuring: at its first look, then when `due`.
 fn read_back(partition: &Partition, found: &mut PartitionFindings, due: bool) {
     for (task, seen) in partition.region().tasks().zip(&mut found.states) {
-        // Before it runs a task is still preparing itself, and a moment later it may have ended:
-        // both are no drift.
+        // A task that does not run yet is still preparing itself, and one that was just read may
+        // have ended meanwhile: neither is a drift.
         if (due || seen.first.is_none())
             && task.state() == TaskState::Running
             && let Ok(state) = partition.read_back(task)
@@ -409,7 +423,29 @@ fn read_back(partition: &Partition, found: &mut PartitionFindings, due: bool) {
     }
 }
 
-/// Notes what each partition has of the last-level cache and of the memory's bandwidth.
+/// Notes once, while its leading task runs, what a partition got of the machine: its reservation,
+/// and the interrupts that may arrive on its CPUs.
+fn note_platform(partition: &Partition, run: &Run, index: usize, findings: &mut Findings) {
+    let found = &mut findings.partitions[index];
+    let lead = partition.region().task(0);
+    let runs = lead.is_some_and(|lead| lead.state() == TaskState::Running);
+    if found.platform.is_some() || !runs {
+        return;
+    }
+    let source = Source::live();
+    let cpus = run.partitions[index].work.pinned_cpus();
+    let interrupts = if cpus.is_empty() { None } else { interrupts_on(&source, cpus) };
+    let mut reservation = reservation_of(&source, partition.process_id());
+    if let Some(share) = partition.share() {
+        let reservation = reservation.get_or_insert_default();
+        reservation.cache_mask = share.cache_mask();
+        reservation.bandwidth_percent = share.bandwidth_percent();
+    }
+    found.platform = Some(PlatformSeen { interrupts, reservation });
+}
+
+/// Notes the share of the last-level cache and of the memory bandwidth that each partition has, and
+/// whether it still holds.
 fn note_shares(partitions: &[Partition], findings: &mut Findings) {
     for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
         let Some(share) = partition.share() else { continue };
@@ -420,13 +456,13 @@ fn note_shares(partitions: &[Partition], findings: &mut Findings) {
     }
 }
 
-/// Notes how often a guest's processor has left it, once its leading task runs.
+/// Notes how often the processor of a guest has left it, once its leading task runs.
 fn note_exits(partition: &Partition, found: &mut PartitionFindings) {
-    let Some(guest) = partition.guest() else { return };
+    let Some(exits) = partition.exit_counts() else { return };
     let leading = partition.region().task(0);
     let Some(leading) = leading.filter(|task| task.state() == TaskState::Running) else { return };
     let Ok(counters) = leading.counters() else { return };
-    let (to_process, all) = guest.exit_counts();
+    let ExitCounts { to_process, all } = exits;
     found.exits.note(ExitsLook { cycles: counters.cycles, to_process, all });
 }
 
@@ -448,29 +484,16 @@ fn progress(run: &Run, partitions: &[Partition]) -> Progress {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_host::controls::Wanted;
-
     use super::*;
 
     #[test]
     fn a_row_of_the_matrix_does_not_hide_that_a_control_changed_nothing() {
-        let (balance, governor) = (Control::LoadBalance, Control::Governor);
-        let mut run = Run {
-            profile: "iso5".to_owned(),
-            reserved: true,
-            settings: Wanted { controls: vec![balance, governor], ..Wanted::default() },
-            container_runtime: None,
-            partitions: Vec::new(),
-            loads: Vec::new(),
-            explain: None,
-            site_sha256: String::new(),
-        };
+        let asked = [Control::LoadBalance, Control::Governor];
         let absent = NotInForce::ControlAbsent { control: "load-balance".to_owned() };
-        assert_eq!(not_changed(&run, true, &[balance]), [absent]);
-        assert_eq!(not_changed(&run, true, &[]), []);
-        assert_eq!(not_changed(&run, false, &[]).len(), 2, "without root neither is");
-        run.profile = "tp2".to_owned();
-        assert_eq!(not_changed(&run, true, &[governor]), []);
-        assert_eq!(not_changed(&run, false, &[]).len(), 2);
+        assert_eq!(not_changed(&asked, true, true, &asked[..1]), [absent]);
+        assert_eq!(not_changed(&asked, true, true, &[]), []);
+        assert_eq!(not_changed(&asked, true, false, &[]).len(), 2, "without root neither is");
+        assert_eq!(not_changed(&asked, false, true, &asked[1..]), []);
+        assert_eq!(not_changed(&asked, false, false, &[]).len(), 2);
     }
 }

@@ -14,10 +14,10 @@ pub struct Programs {
 
 impl Programs {
     /// Builds the program of each partition that has a model, and looks up all names that the site
-    /// file uses of it. `progress` is told what is done, a line each.
+    /// file uses of it. `progress` is told each step, a line each.
     ///
     /// # Errors
-    /// [`AssemblyError`] of the first partition that can't be made ready.
+    /// Returns the [`AssemblyError`] of the first partition that can't be made ready.
     pub fn build(
         site: &Site,
         workshop: &Workshop,
@@ -33,7 +33,7 @@ impl Programs {
         Ok(Self { assemblies })
     }
 
-    /// The program of a partition; `None` where the probe takes its place.
+    /// Returns the program of a partition; `None` where the probe takes its place.
     pub fn get(&self, partition: &str) -> Option<&Arc<Assembly>> {
         self.assemblies.get(partition)
     }

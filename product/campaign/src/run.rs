@@ -1,34 +1,31 @@
 //! One run: partitions under a profile, as jobs and loads. Pure.
 
-use quietcore_backend::container::ContainerWish;
-use quietcore_host::controls::{MemoryShare, Wanted};
-use quietcore_load::{LoadKind, LoadRequest};
-use quietcore_probe::job::{LatencyJob, Wake};
-use quietcore_process::setting::Policy;
-use quietcore_site::{
-    ContainerRuntime, EarlyWake, Length, Load, LoadPlace, Partition, Profile, Scheduling, Site,
-};
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
+use quietcore_load::LoadRequest;
+use quietcore_probe::job::LatencyJob;
+use quietcore_settings::{MemoryShare, RequestedSettings};
+use quietcore_site::{ContainerRuntime, Length, Load, LoadPlace, Partition, Profile, Site};
 use quietcore_units::{CpuSet, Nanos};
 
 use crate::programs::Programs;
-use crate::work::{ProgramRun, Work};
+use crate::work::{PartitionWork, ProgramRun};
 
-/// What one run measures.
+/// One run: partitions, loads, and the settings of the machine meanwhile.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The profile's name.
+    /// Name of the profile that the partitions run under.
     pub profile: String,
-    /// Whether the partitions have what the site reserves for them.
+    /// `true` if the partitions have everything that the site reserves for them.
     pub reserved: bool,
-    /// What of the machine is changed meanwhile.
-    pub settings: Wanted,
-    /// What runs its containers; `None` leaves the choice to the machine.
+    /// Settings of the machine that are changed during the run.
+    pub settings: RequestedSettings,
+    /// Runtime of its containers; `None` leaves the choice to the machine.
     pub container_runtime: Option<ContainerRuntime>,
     /// The partitions, which run at the same time.
     pub partitions: Vec<PartitionRun>,
     /// The loads beside them.
     pub loads: Vec<LoadRequest>,
-    /// Releases later than this get a ledger; none where that is not asked for.
+    /// Latency above which a release gets a ledger; `None` where none are asked for.
     pub explain: Option<Nanos>,
     /// SHA-256 of the site file; empty for a run by hand.
     pub site_sha256: String,
@@ -37,31 +34,37 @@ pub struct Run {
 /// A partition in a run.
 #[derive(Clone, Debug)]
 pub struct PartitionRun {
-    /// Its name.
+    /// Name of the partition in the site file.
     pub name: String,
-    /// What it shall do.
-    pub work: Work,
-    /// What its container is to have; `None` where it is none.
-    pub container: Option<ContainerWish>,
-    /// What it has for itself of the last-level cache and of the memory's bandwidth.
+    /// Work of its process: the probe, or its program.
+    pub work: PartitionWork,
+    /// The setting of its backend.
+    pub setting: BackendSetting,
+    /// Its own share of the last-level cache and of the memory bandwidth.
     pub share: MemoryShare,
 }
 
 impl Run {
-    /// How long it takes, warm-up included: as long as the slowest partition.
+    /// Returns the time that it takes, warm-up included: that of the slowest partition.
     pub fn duration(&self) -> Nanos {
         self.partitions.iter().map(|partition| partition.work.duration()).max().unwrap_or_default()
     }
 
-    /// The releases of all tasks together, as far as they are known beforehand.
+    /// Returns the partitions, each with the CPUs that its tasks are pinned to.
+    pub(crate) fn pinned(&self) -> Vec<(&str, CpuSet)> {
+        let partitions = self.partitions.iter();
+        partitions.map(|it| (it.name.as_str(), it.work.pinned_cpus())).collect()
+    }
+
+    /// Returns the releases of all tasks together, as far as they are known beforehand.
     pub fn cycles(&self) -> u64 {
         self.partitions.iter().map(|partition| partition.work.cycles()).sum()
     }
 }
 
-/// All runs of a site's campaign: profile by profile, in each all partitions at the same time, as
-/// they will be at work. A partition whose program is among `programs` runs it; the others run the
-/// probe `latency` in its place.
+/// Lists all runs of a site's campaign, one for each profile, in which all partitions run at the
+/// same time as they will at work. A partition whose program is among `programs` runs it; the
+/// others run the probe `latency` in its place.
 pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs) -> Vec<Run> {
     let campaign = site.campaign();
     let claimed = site.claimed_cpus();
@@ -69,26 +72,29 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
     for profile in &campaign.profiles {
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
             name: partition.name.clone(),
-            container: container_of(partition, programs, profile.pinned),
+            setting: setting_of(partition, programs, profile.pinned),
             share: MemoryShare::of(&partition.vcr),
             work: match programs.get(&partition.name) {
-                Some(assembly) => Work::Program(Box::new(ProgramRun::new(
+                Some(assembly) => PartitionWork::Program(Box::new(ProgramRun::new(
                     partition,
                     assembly,
                     profile.pinned,
                     campaign.length,
                     campaign.warm_up,
                 ))),
-                None => {
-                    Work::Latency(latency(partition, profile, campaign.length, campaign.warm_up))
-                }
+                None => PartitionWork::Latency(latency(
+                    partition,
+                    profile,
+                    campaign.length,
+                    campaign.warm_up,
+                )),
             },
         });
         let loads = profile.loads.iter().map(|load| request(load, online, claimed));
         runs.push(Run {
             profile: profile.name.clone(),
             reserved: site.keeps_reservation(profile),
-            settings: Wanted::under(site, profile),
+            settings: RequestedSettings::under(site, profile),
             partitions: partitions.collect(),
             loads: loads.collect(),
             container_runtime: site.container_runtime(),
@@ -99,15 +105,12 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
     runs
 }
 
-/// What a partition's container is to have; all CPUs where it is not pinned.
-pub fn container_of(
-    partition: &Partition,
-    programs: &Programs,
-    pinned: bool,
-) -> Option<ContainerWish> {
-    let assembled = programs.get(&partition.name).map(|assembly| assembly.container.clone());
-    let wish = assembled.unwrap_or_else(|| quietcore_assembly::container(partition, None, None))?;
-    Some(ContainerWish { cpus: wish.cpus.filter(|_| pinned), ..wish })
+/// Returns the setting of a partition's backend under a profile that pins tasks or not.
+pub fn setting_of(partition: &Partition, programs: &Programs, pinned: bool) -> BackendSetting {
+    let assembled = programs.get(&partition.name).map(|assembly| assembly.setting.clone());
+    let setting = assembled
+        .unwrap_or_else(|| BackendSetting::of_probe(partition.backend, ProbeNeeds::of(partition)));
+    if pinned { setting } else { setting.unpinned() }
 }
 
 fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Nanos) -> LatencyJob {
@@ -118,40 +121,17 @@ fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Na
         period: program.period,
         cycles: length.cycles(program.period).max(1),
         warm_up_cycles: warm_up.whole_times(program.period),
-        policy: policy(program.scheduling),
-        wake: wake(program.early_wake),
+        policy: program.scheduling,
+        wake: program.early_wake,
         injection: None,
         memory: partition.vcr.memory,
         snare: None,
     }
 }
 
-fn policy(scheduling: Scheduling) -> Policy {
-    match scheduling {
-        Scheduling::Fifo { priority } => {
-            Policy::Fifo(u8::try_from(priority).expect("priorities are checked to be below 100"))
-        }
-        Scheduling::Deadline { run_time, period, .. } => {
-            Policy::Deadline { budget: run_time, period }
-        }
-        Scheduling::Other => Policy::Other,
-    }
-}
-
-fn wake(early_wake: EarlyWake) -> Wake {
-    match early_wake {
-        EarlyWake::Off => Wake::Sleep,
-        EarlyWake::Fixed { margin } => Wake::Early(margin),
-        EarlyWake::Spin => Wake::Spin,
-        EarlyWake::Adaptive { share_percent } => Wake::Adaptive {
-            share_percent: u8::try_from(share_percent).expect("shares are checked to be below 100"),
-        },
-    }
-}
-
 fn request(load: &Load, online: CpuSet, claimed: CpuSet) -> LoadRequest {
     LoadRequest {
-        kind: kind(load.kind),
+        kind: load.kind,
         workers: load.workers,
         size: load.size,
         cpus: match load.place {
@@ -164,14 +144,6 @@ fn request(load: &Load, online: CpuSet, claimed: CpuSet) -> LoadRequest {
     }
 }
 
-/// The machine's word for the site file's word.
-fn kind(kind: quietcore_site::LoadKind) -> LoadKind {
-    LoadKind::ALL
-        .into_iter()
-        .find(|known| known.name() == kind.name())
-        .expect("the site file and the loads name the same kinds, which a test checks")
-}
-
 #[cfg(test)]
 mod tests {
     use quietcore_record::class::catalogue;
@@ -179,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// The runs of a site with one partition on CPU 1 of two, by their profiles.
+    /// Returns the runs of a site with one partition on CPU 1 of two, by their profiles.
     fn runs_of(host: &str, rest: &str) -> Vec<Run> {
         let text = format!(
             "[site]\nname = \"s\"\n[host]\n{host}\n[[partition]]\nname = \"axis\"\nclass = \
@@ -210,8 +182,8 @@ mod tests {
         let names: Vec<_> = runs.iter().map(|run| run.profile.as_str()).collect();
         assert_eq!((names.len(), names[0], names[11]), (12, "iso1", "iso12"));
         let pinned = |run: &Run| match &run.partitions[0].work {
-            Work::Latency(job) => job.cpus == [Some(1)],
-            Work::Program(_) => false,
+            PartitionWork::Latency(job) => job.cpus == [Some(1)],
+            PartitionWork::Program(_) => false,
         };
         assert_eq!(runs.iter().position(pinned), Some(2), "rows 1 and 2 are not pinned");
         assert!(runs[2..].iter().all(pinned));

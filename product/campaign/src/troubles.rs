@@ -1,19 +1,19 @@
-//! What a program and its fieldbus tell of themselves while they are measured.
+//! Reports of a program and its fieldbus about themselves while they are measured.
 //!
-//! A program at fault runs no step any more, so its run ends there, and its records fail. A
-//! fieldbus that lost a SubDevice gave the program other inputs than it should have, so what was
-//! measured is no evidence of the site.
+//! A program in fault runs no step any more, so its run ends there, and its records fail. A
+//! fieldbus that lost a SubDevice gave the program other inputs than it should have, so the
+//! measurement is no evidence about the site.
 
-use quietcore_assembly::{KernelErrorWords, Staged, is_shut_down, kernel_error_words, tell};
+use quietcore_assembly::{Staged, is_shut_down, kernel_errors, tell};
 use quietcore_exchange::{Event, EventReader, Happening, Region, TaskState};
-use quietcore_record::record::KernelErrors;
+use quietcore_record::record::{KernelErrors, ProgramStop, StopCause};
 
-use crate::work::Work;
+use crate::work::PartitionWork;
 
-/// The most different troubles of one kind that are kept in words; all are counted.
+/// The most distinct troubles of one kind that are kept in words; all are counted.
 const KEPT_MAX: usize = 8;
 
-/// Troubles of one kind: what, and how often.
+/// Troubles of one kind, each with its count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Troubles {
     kept: Vec<(String, u64)>,
@@ -31,12 +31,12 @@ impl Troubles {
         }
     }
 
-    /// Whether there were none.
+    /// Returns `true` where there were none.
     pub(crate) fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// A sentence for each.
+    /// Returns a sentence for each trouble.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = self
             .kept
@@ -53,22 +53,65 @@ impl Troubles {
     }
 }
 
-/// Reads the events of one partition.
+/// Stops of a program: the first distinct ones with their counts, and the number of others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stops {
+    kept: Vec<ProgramStop>,
+    others: u64,
+}
+
+impl Stops {
+    fn add(&mut self, stop: StopCause, task: Option<&str>, elapsed_ns: Option<u64>, text: String) {
+        let like = |known: &&mut ProgramStop| match known {
+            ProgramStop::Told { cause, told, .. } => *cause == stop && *told == text,
+            ProgramStop::Others { .. } | ProgramStop::Stated(_) => false,
+        };
+        if let Some(ProgramStop::Told { count, .. }) = self.kept.iter_mut().find(like) {
+            *count += 1;
+        } else if self.kept.len() < KEPT_MAX {
+            let task = task.map(str::to_owned);
+            self.kept.push(ProgramStop::Told {
+                cause: stop,
+                task,
+                elapsed_ns,
+                told: text,
+                count: 1,
+            });
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// Returns `true` where there were none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Lists them, with those that were not kept as one number.
+    pub(crate) fn listed(&self) -> Vec<ProgramStop> {
+        let others = (self.others > 0).then_some(ProgramStop::Others { more: self.others });
+        self.kept.iter().cloned().chain(others).collect()
+    }
+}
+
+/// Reader of the events of one partition.
 pub(crate) struct Listener<'a> {
     region: Region<'a>,
     readers: Vec<EventReader<'a>>,
-    /// The program that tells them, and the names of its tasks.
+    /// The program that reports them, and the names of its tasks; `None` for the probe.
     program: Option<(&'a Staged, Vec<&'a str>)>,
 }
 
-/// What was heard of a partition.
+/// The events heard of a partition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
-    /// Why the program stopped.
-    pub(crate) faults: Troubles,
-    /// What was wrong with its fieldbus.
+    /// Reasons why the program stopped.
+    pub(crate) faults: Stops,
+    /// Failure of the program's `initialize`, after which nothing of it runs.
+    pub(crate) not_started: Option<String>,
+    /// Problems with its fieldbus, which make the run no evidence.
     pub(crate) fieldbus: Troubles,
-    /// What the program's own kernel found wrong, but for the warm-up.
+    /// Errors that the program's own kernel found, without those of the warm-up.
     pub(crate) kernel: Vec<KernelErrors>,
     /// Events that were overwritten before they were read.
     pub(crate) lost: u64,
@@ -89,10 +132,10 @@ impl Heard {
 
 impl<'a> Listener<'a> {
     /// Listens to the partition behind `region` from its first event on.
-    pub(crate) fn new(work: &'a Work, region: Region<'a>) -> Self {
+    pub(crate) fn new(work: &'a PartitionWork, region: Region<'a>) -> Self {
         match work {
-            Work::Latency(_) => Self { region, readers: Vec::new(), program: None },
-            Work::Program(run) => {
+            PartitionWork::Latency(_) => Self { region, readers: Vec::new(), program: None },
+            PartitionWork::Program(run) => {
                 let names = run.assembly.task_names().collect();
                 Self {
                     region,
@@ -103,57 +146,63 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Notes what has been told since the last time.
+    /// Notes what has been reported since the last call.
     pub(crate) fn hear(&mut self, heard: &mut Heard) {
         let Some((staged, names)) = &self.program else { return };
         heard.lost = 0;
         for reader in &mut self.readers {
             for event in reader.drain() {
                 let task = names.get(event.task as usize).copied();
-                let troubles = match event.what {
-                    Happening::KernelError { task: by, status, service } => {
-                        if is_measured(self.region, &event) && !is_shut_down(service) {
-                            let by = by.and(task);
-                            heard.note_kernel_error(kernel_errors(by, status, service));
-                        }
-                        continue;
+                let text = || tell(&event.what, task.unwrap_or("host"), staged).text;
+                match event.what {
+                    Happening::KernelError { task: by, status, service }
+                        if is_measured(self.region, &event) && !is_shut_down(service) =>
+                    {
+                        let by = by.and(task);
+                        heard.note_kernel_error(kernel_errors(by, status, service));
                     }
-                    Happening::Fault { .. }
-                    | Happening::Looped { .. }
-                    | Happening::ModelError { .. }
-                    | Happening::WatchdogExpired { .. }
-                    | Happening::StoppedByOverrun { .. } => &mut heard.faults,
+                    Happening::Fault { .. } => {
+                        heard.faults.add(StopCause::Crash, task, None, text());
+                    }
+                    Happening::Looped { .. } => {
+                        heard.faults.add(StopCause::Loop, task, None, text());
+                    }
+                    Happening::InitializeCrashed { .. } | Happening::InitializeLooped { .. } => {
+                        heard.not_started = Some(text());
+                    }
+                    Happening::ModelError { .. } => {
+                        heard.faults.add(StopCause::ModelError, task, None, text());
+                    }
+                    Happening::WatchdogExpired { elapsed_ns, .. } => {
+                        heard.faults.add(StopCause::Watchdog, task, Some(elapsed_ns), text());
+                    }
+                    Happening::StoppedByOverrun { response_ns } => {
+                        heard.faults.add(StopCause::Overrun, task, Some(response_ns), text());
+                    }
                     Happening::FieldbusLost { .. }
                     | Happening::WorkingCounter { .. }
                     | Happening::AlState { .. }
                     | Happening::SubDeviceAbsent { .. }
                     | Happening::SubDeviceForeign { .. }
                     | Happening::SubDeviceNotRecovered { .. }
-                    | Happening::Emergency { .. } => &mut heard.fieldbus,
-                    _ => continue,
-                };
-                troubles.add(tell(&event.what, task.unwrap_or("host"), staged).text);
+                    | Happening::Emergency { .. } => heard.fieldbus.add(text()),
+                    _ => {}
+                }
             }
             heard.lost += reader.lost();
         }
     }
 }
 
-/// Whether an event is of the cycles that count, and not of the warm-up before them.
+/// Returns `true` if an event is of the cycles that count, and not of the warm-up before them.
 fn is_measured(region: Region<'_>, event: &Event) -> bool {
-    // The state is set before anything is told of the cycles that count.
+    // The task's state is set before any event of the cycles that count.
     let lead = region.task(0).filter(|task| has_begun(task.state()));
     lead.is_some_and(|lead| event.time.get() >= lead.first_release_ns())
 }
 
 fn has_begun(state: TaskState) -> bool {
     state == TaskState::Running || state.has_ended()
-}
-
-/// An error of a kernel, as the record has it.
-fn kernel_errors(task: Option<&str>, status: u8, service: u8) -> KernelErrors {
-    let KernelErrorWords { status, service, is_lost_work } = kernel_error_words(status, service);
-    KernelErrors { task: task.map(str::to_owned), status, service, is_lost_work, count: 1 }
 }
 
 #[cfg(test)]
@@ -174,5 +223,24 @@ mod tests {
         assert_eq!(words.len(), KEPT_MAX + 1);
         assert_eq!(words[0], "the lamp is out (3 times)");
         assert_eq!(words[KEPT_MAX], "and 13 more");
+    }
+
+    #[test]
+    fn the_same_stop_is_counted_with_its_cause() {
+        let mut stops = Stops::default();
+        assert!(stops.is_empty());
+        for number in 0..KEPT_MAX as u64 + 2 {
+            let text = format!("too long at {}", number.max(1));
+            stops.add(StopCause::Watchdog, Some("fast"), Some(number), text);
+        }
+        let listed = stops.listed();
+        let words: Vec<String> = listed.iter().map(ToString::to_string).collect();
+        assert_eq!(words[0], "too long at 1 (2 times)");
+        assert_eq!(words[KEPT_MAX], "and 1 more");
+        let ProgramStop::Told { cause, task, elapsed_ns, .. } = &listed[1] else { panic!() };
+        assert_eq!(
+            (*cause, task.as_deref(), *elapsed_ns),
+            (StopCause::Watchdog, Some("fast"), Some(2))
+        );
     }
 }

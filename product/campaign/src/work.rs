@@ -1,20 +1,19 @@
-//! What a partition does in a run: the probe `latency`, or its own program. Pure.
+//! The work of a partition in a run: the probe `latency`, or its own program. Pure.
 
 use std::sync::Arc;
 
 use quietcore_assembly::Assembly;
 use quietcore_backend::job::{Job, latency_shape};
 use quietcore_exchange::Shape;
-use quietcore_probe::job::{LatencyJob, Wake};
-use quietcore_process::setting::Policy;
+use quietcore_probe::job::LatencyJob;
 use quietcore_record::record::check::Injected;
-use quietcore_record::record::{ScanTerms, WakeKind};
+use quietcore_record::record::{ReleaseMode, ScanTerms};
 use quietcore_site::{Length, Partition, Release};
-use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, Scheduling, Wake};
 
 /// The work of a partition.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum PartitionWork {
     /// The probe `latency`.
     Latency(LatencyJob),
     /// The partition's own program, in its scan cycle: the probe `exec`.
@@ -22,7 +21,7 @@ pub enum Work {
 }
 
 /// A program as it runs in a campaign: from its beginning, without anything that an earlier run
-/// retained, and not restarted after a fault.
+/// retained, and without a restart after a fault.
 #[derive(Clone, Debug)]
 pub struct ProgramRun {
     /// The program with its tasks and its fieldbus.
@@ -31,43 +30,41 @@ pub struct ProgramRun {
     pub model: String,
     /// The period of its fastest task.
     pub period: Nanos,
-    /// The CPU that all its tasks are pinned to; none if they may move.
+    /// The CPU that all its tasks are pinned to; `None` if they may move.
     pub cpu: Option<u32>,
     /// The other CPUs that are reserved for it; empty if its tasks may move.
     pub unused: CpuSet,
-    /// Releases of the leading task to measure; none where its length is a time.
+    /// Releases of the leading task to measure; `None` where the length is a time.
     pub cycles: Option<u64>,
-    /// How long that takes.
+    /// Time of the measured part, without the warm-up.
     pub measured: Nanos,
-    /// Releases of the leading task before those.
+    /// Releases of the leading task before the measured ones.
     pub warm_up_cycles: u64,
 }
 
-/// A task of a partition, as its record is made.
+/// A task of a partition, as its record describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskRun {
     /// The last part of its record's name.
     pub(crate) label: String,
-    /// The CPU that it is pinned to.
+    /// The CPU that it is pinned to; `None` if it may move.
     pub(crate) cpu: Option<u32>,
-    /// The time between its releases.
+    /// The time between its releases; `None` where it has no period.
     pub(crate) period: Option<Nanos>,
-    /// Its releases; 0 where that can't be known.
+    /// Releases to measure; 0 where their number can't be known.
     pub(crate) planned_cycles: u64,
-    /// What it asks of the scheduler.
-    pub(crate) policy: Policy,
-    /// Whether it wakes before its release.
+    /// Scheduling policy and priority that it asks for.
+    pub(crate) policy: Scheduling,
+    /// `true` if it wakes before its release.
     pub(crate) wakes_early: bool,
-    /// How its releases are made, in words.
-    pub(crate) mode: String,
-    /// How it waits for a release; `None` where no timer makes them.
-    pub(crate) wake: Option<WakeKind>,
-    /// What it is held to; `None` for the probe.
+    /// Way in which its releases are made.
+    pub(crate) mode: ReleaseMode,
+    /// Terms that its cycles are held to; `None` for the probe.
     pub(crate) terms: Option<ScanTerms>,
 }
 
-impl Work {
-    /// What the partition's process is told, and what its exchange must have room for.
+impl PartitionWork {
+    /// Returns the job of the partition's process, and the shape of its exchange.
     pub(crate) fn job(&self) -> (Job, Shape) {
         match self {
             Self::Latency(job) => (Job::Latency(job.clone()), latency_shape(job)),
@@ -75,16 +72,15 @@ impl Work {
         }
     }
 
-    /// The memory that is reserved for its process; `None` for a guest, which has its own.
+    /// Returns the memory that is reserved for its process; `None` where none is.
     pub(crate) fn memory(&self) -> Option<ByteSize> {
         match self {
             Self::Latency(job) => job.memory,
-            Self::Program(run) if run.assembly.guest.is_none() => run.assembly.job.memory,
-            Self::Program(_) => None,
+            Self::Program(run) => run.assembly.job.memory,
         }
     }
 
-    /// How long it takes, warm-up included.
+    /// Returns the time that it takes, warm-up included.
     pub fn duration(&self) -> Nanos {
         match self {
             Self::Latency(job) => job.period * (job.cycles + job.warm_up_cycles),
@@ -92,24 +88,32 @@ impl Work {
         }
     }
 
-    /// The releases of all its tasks together, as far as they are known beforehand.
+    /// Returns the releases of all its tasks together, as far as they are known beforehand.
     pub fn cycles(&self) -> u64 {
         let tasks = self.tasks();
         tasks.iter().fold(0, |sum, task| u64::saturating_add(sum, task.planned_cycles))
     }
 
-    /// The CPUs that its tasks are pinned to.
-    pub fn pinned_cpus(&self) -> CpuSet {
+    /// Returns the CPUs that its tasks are pinned to.
+    pub(crate) fn pinned_cpus(&self) -> CpuSet {
         let tasks = self.tasks();
         tasks.iter().filter_map(|task| CpuId::new(task.cpu?)).collect()
     }
 
-    /// Whether its leading task drives a fieldbus.
+    /// Returns `true` if its leading task drives a fieldbus.
     pub(crate) fn has_fieldbus(&self) -> bool {
         matches!(self, Self::Program(run) if run.assembly.fieldbus.is_some())
     }
 
-    /// What its records are named after.
+    /// Reads the SHA-256 of its program's module; `None` without one.
+    pub(crate) fn module_sha256(&self) -> Option<String> {
+        match self {
+            Self::Latency(_) => None,
+            Self::Program(run) => run.assembly.first.build.module_sha256(),
+        }
+    }
+
+    /// Returns the name of the probe in its records.
     pub(crate) const fn probe(&self) -> &'static str {
         match self {
             Self::Latency(_) => "latency",
@@ -117,8 +121,8 @@ impl Work {
         }
     }
 
-    /// The delay that is injected, for the self-check.
-    pub fn injected(&self) -> Option<Injected> {
+    /// Returns the delay that is injected, for the self-check.
+    pub(crate) fn injected(&self) -> Option<Injected> {
         let Self::Latency(job) = self else { return None };
         job.injection.map(|injection| Injected {
             delay_ns: injection.delay.get(),
@@ -126,7 +130,7 @@ impl Work {
         })
     }
 
-    /// Its tasks, in the order of its exchange.
+    /// Lists its tasks, in the order of its exchange.
     pub(crate) fn tasks(&self) -> Vec<TaskRun> {
         match self {
             Self::Latency(job) => {
@@ -139,7 +143,7 @@ impl Work {
 }
 
 impl ProgramRun {
-    /// The program of a partition, `length` long; `pinned` where the profile keeps its CPU.
+    /// Makes the program of a partition, `length` long; `pinned` if the profile keeps its CPU.
     pub fn new(
         partition: &Partition,
         assembly: &Arc<Assembly>,
@@ -160,7 +164,7 @@ impl ProgramRun {
         let lead = run.lead_interval();
         run.warm_up_cycles = warm_up.whole_times(lead);
         run.measured = length.duration(lead);
-        // How long a cycle takes is known beforehand of a cyclic task only.
+        // Only a cyclic task has cycles whose duration is known beforehand.
         let counted = run.leads_by_clock() || matches!(length, Length::Cycles(_));
         run.cycles = counted.then(|| length.cycles(lead).max(1));
         run
@@ -171,21 +175,21 @@ impl ProgramRun {
         program.cpu = self.cpu;
         program.cycles = self.cycles;
         program.warm_up_cycles = self.warm_up_cycles;
-        Job::of_program(program, self.assembly.fieldbus.clone(), self.assembly.guest.as_ref())
+        Job::of_program(program, self.assembly.fieldbus.clone())
     }
 
     fn leads_by_clock(&self) -> bool {
         self.assembly.tasks.first().is_some_and(|task| task.release.period().is_some())
     }
 
-    /// The time from one release of the leading task to the next; where it has no period, that of
-    /// the program.
+    /// Returns the time from one release of the leading task to the next; where that task has no
+    /// period, the period of the program.
     fn lead_interval(&self) -> Nanos {
         let lead = self.assembly.tasks.first().and_then(|task| task.release.period());
         lead.unwrap_or(self.period)
     }
 
-    /// Its tasks, and behind them those of its kernel.
+    /// Lists its tasks, followed by those of its kernel.
     fn tasks(&self) -> Vec<TaskRun> {
         let tasks = self.assembly.tasks.iter().zip(&self.assembly.job.tasks).enumerate();
         let of_kernel = self.assembly.job.kernel_tasks.iter();
@@ -202,10 +206,9 @@ impl ProgramRun {
                 policy: job.policy,
                 wakes_early: !matches!(job.wake, Wake::Sleep),
                 mode: match task.release {
-                    Release::Cyclic { .. } => mode(job.wake),
-                    _ => task.release.to_string(),
+                    Release::Cyclic { .. } => ReleaseMode::timer(job.wake),
+                    _ => ReleaseMode::not_timed(task.release.to_string()),
                 },
-                wake: task.release.period().map(|_| wake_kind(job.wake)),
                 terms: Some(ScanTerms {
                     program_period_ns: self.period.get(),
                     deadline_ns: task.deadline.map(Nanos::get),
@@ -217,7 +220,7 @@ impl ProgramRun {
             .collect()
     }
 
-    /// A task of the program's kernel: it runs in the thread of the leading task.
+    /// Describes a task of the program's kernel, which runs in the thread of the leading task.
     fn kernel_task(&self, name: &str, deadline: Option<Nanos>) -> TaskRun {
         TaskRun {
             label: name.to_owned(),
@@ -226,8 +229,7 @@ impl ProgramRun {
             planned_cycles: 0,
             policy: self.assembly.job.tasks[0].policy,
             wakes_early: false,
-            mode: "released by the program's kernel".to_owned(),
-            wake: None,
+            mode: ReleaseMode::Kernel,
             terms: Some(ScanTerms {
                 program_period_ns: self.period.get(),
                 deadline_ns: deadline.map(Nanos::get),
@@ -249,29 +251,7 @@ fn probe_task(job: &LatencyJob, number: usize, cpu: Option<u32>) -> TaskRun {
         planned_cycles: job.cycles,
         policy: job.policy,
         wakes_early: !matches!(job.wake, Wake::Sleep),
-        mode: mode(job.wake),
-        wake: Some(wake_kind(job.wake)),
+        mode: ReleaseMode::timer(job.wake),
         terms: None,
-    }
-}
-
-/// How a task waits for its release.
-pub fn wake_kind(wake: Wake) -> WakeKind {
-    match wake {
-        Wake::Sleep => WakeKind::Sleep,
-        Wake::Spin => WakeKind::Spin,
-        Wake::Early(_) | Wake::Adaptive { .. } => WakeKind::Early,
-    }
-}
-
-/// How releases are made, in words.
-pub fn mode(wake: Wake) -> String {
-    match wake {
-        Wake::Sleep => "sleep".to_owned(),
-        Wake::Spin => "spin: it never sleeps".to_owned(),
-        Wake::Early(margin) => format!("early wake, {margin} before the release"),
-        Wake::Adaptive { share_percent } => {
-            format!("early wake, learned margin, at most {share_percent} % of the core")
-        }
     }
 }

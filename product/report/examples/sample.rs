@@ -19,17 +19,22 @@ use std::{env, fs, io};
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::{NotInForce, NotReal, ThreadSetting};
-use quietcore_record::record::{Counters, Record, Timeline};
+use quietcore_record::record::{
+    Counters, PolicyInForce, Record, ReleaseMode, TimeReality, Timeline,
+};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
+use quietcore_units::SchedulingPolicy;
 use serde_json::json;
 use synthetic::experiment::{disturbed, tuned};
 use synthetic::interrupt::interrupt;
 use synthetic::isolation::isolation;
 use synthetic::kernel::kernel;
 use synthetic::memory::memory;
-use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
+use synthetic::{
+    ASLEEP, LOUD, QUIET, Shape, evidence, on_cpus, papers_load, record, with_program, without,
+};
 
-/// The probability per cycle that a PASS excludes.
+/// The probability per cycle that a PASS must exclude.
 const EXCEEDANCE: f64 = 1e-5;
 
 fn main() -> io::Result<()> {
@@ -68,13 +73,13 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// A FAIL, a NOT PROVEN, an interrupted record, and one for comparison.
+/// Makes a campaign with a FAIL, a NOT PROVEN, an interrupted record, and one for comparison.
 fn mixed() -> Evidence {
     let mut free = record("tp1", 0, 300_000, LOUD, 1);
     free.reserved = false;
     free.name = "axis.tp1.task0".to_owned();
     free.cpu = None;
-    free.conditions.affinity = "0-1".to_owned();
+    free.conditions.affinity = on_cpus("0,1");
     let quiet = record("tp2", 1, 400_000, QUIET, 2);
     let mut loaded = record("tp3", 1, 400_000, LOUD, 3);
     loaded.conditions.loads = papers_load();
@@ -91,7 +96,7 @@ fn mixed() -> Evidence {
     evidence
 }
 
-/// All reserved profiles are quiet; the declared class passes.
+/// Makes a campaign whose reserved profiles are all quiet, so that the declared class passes.
 fn passing() -> Evidence {
     let tight = Shape { margin_ns: Some(90_000.0), ..QUIET };
     let records =
@@ -99,7 +104,7 @@ fn passing() -> Evidence {
     evidence(records.collect(), EXCEEDANCE)
 }
 
-/// A program of two tasks; the slow one isn't always done in time.
+/// Makes a program of two tasks, of which the slow one is not always done in time.
 fn program() -> Evidence {
     let tasks = [("tp2", "fast", 0), ("tp2", "slow", 0), ("tp4", "fast", 0), ("tp4", "slow", 3)];
     let records = tasks.iter().zip(30..).map(|((profile, task, overruns), seed)| {
@@ -108,14 +113,14 @@ fn program() -> Evidence {
     evidence(records.collect(), EXCEEDANCE)
 }
 
-/// Mode `sleep`, and one profile that could not be measured.
+/// Makes a campaign in mode `sleep`, with one profile that could not be measured.
 fn asleep() -> Evidence {
     let mut records =
         vec![record("tp2", 1, 300_000, ASLEEP, 8), record("tp3", 1, 300_000, ASLEEP, 9)];
     for record in &mut records {
         record.wakeup = Some(record.release.clone());
         record.degraded = vec![NotInForce::refused(ThreadSetting::Policy, "not permitted").into()];
-        record.conditions.policy = "SCHED_OTHER".to_owned();
+        record.conditions.policy = PolicyInForce::ReadBack(SchedulingPolicy::Other);
     }
     without(
         evidence(records, EXCEEDANCE),
@@ -124,7 +129,7 @@ fn asleep() -> Evidence {
     )
 }
 
-/// Four files of another program, one of them with an overflow.
+/// Makes four files of another program, one of them with an overflow.
 fn imported() -> Evidence {
     let medians =
         [("T3-Rt", 9_u64, 40_u64), ("T3-Std", 120, 5_000), ("C5-Rt", 7, 20), ("Metal", 5, 60)];
@@ -170,23 +175,20 @@ fn import(file: &str, thread: u32, median_us: u64, tail_us: u64, seed: u64) -> R
     record.timeline = Timeline::default();
     record.counters = Counters::default();
     record.conditions.machine.clear();
-    record.conditions.mode = "imported from cyclictest".to_owned();
+    record.conditions.mode = ReleaseMode::not_timed("imported from cyclictest");
     record
 }
 
-/// Time that is not time.
+/// Makes evidence whose time is emulated.
 fn emulated() -> Evidence {
     let mut record = record("tp2", 1, 300_000, ASLEEP, 30);
     let evidence_of_it = "0.9 million instructions a second".to_owned();
     record.invalid_because.push(NotReal::Machine { evidence: evidence_of_it }.into());
-    record
-        .conditions
-        .machine
-        .insert("time_is_real".to_owned(), "no, timing not valid: interpreted".to_owned());
+    record.conditions.time = TimeReality::Emulated("interpreted".to_owned());
     evidence(vec![record], EXCEEDANCE)
 }
 
-/// 24 records: four profiles on six CPUs.
+/// Makes 24 records: four profiles on six CPUs.
 fn large() -> Evidence {
     let records = ["tp1", "tp2", "tp3", "tp4"].iter().flat_map(|profile| {
         (0..6).map(move |cpu| {

@@ -13,17 +13,17 @@ use crate::text::Page;
 /// Columns of a figure.
 const FIGURE: usize = 12;
 
-/// Rows that are shown each with its ratios; of more the figures stand below each other, a line a
-/// row.
+/// Number of rows that are shown each with its ratios; of more rows the figures stand below each
+/// other, one line for each row.
 const RATIOS_MAX: usize = 3;
 
 /// The most columns of the name of a published row in a table.
 const NAME_MAX: usize = 34;
 
-/// The one statistic that is a number and no time.
+/// Name of the one statistic that is a number and no time.
 const MISSED: &str = "missed_cycles";
 
-/// Run A against run B, as text of at most `width` columns.
+/// Writes run A against run B as text of at most `width` columns.
 pub fn runs(comparison: &RunComparison, width: usize) -> String {
     let mut page = Page::new(width, false);
     for pair in &comparison.comparisons {
@@ -44,7 +44,7 @@ pub fn runs(comparison: &RunComparison, width: usize) -> String {
     page.into_text()
 }
 
-/// A run beside a published table, as text of at most `width` columns.
+/// Writes a run beside a published table as text of at most `width` columns.
 pub fn beside(beside: &SideBySide, width: usize) -> String {
     let mut page = Page::new(width, false);
     page.paragraph("", &format!("{} ({})", beside.title, beside.table));
@@ -129,13 +129,13 @@ impl Page {
 }
 
 impl Page {
-    /// A table for each record: its figures, and below them those of each published row.
+    /// Adds a table for each record: its figures, and below them those of each published row.
     fn published_rows(&mut self, rows: &[SideRow]) {
         let mut records: Vec<&str> = rows.iter().map(|row| row.record.as_str()).collect();
         records.dedup();
         for record in records {
             let mut own: Vec<&SideRow> = rows.iter().filter(|row| row.record == record).collect();
-            // What was published under the same conditions comes first.
+            // Rows that were published under the same conditions come first.
             own.sort_by_key(|row| !row.same_profile);
             self.side_by_side(record, &own);
         }
@@ -181,7 +181,7 @@ impl Page {
     }
 }
 
-/// The ratio with the room that rounding of the printed figure leaves.
+/// Formats a ratio; a bound where rounding of the printed figure leaves only that.
 fn ratio(figure: &SideFigure) -> String {
     match (figure.ratio, figure.ratio_low, figure.ratio_high) {
         (Some(ratio), _, _) if ratio >= 0.001 => format!("{ratio:.3}"),

@@ -1,7 +1,7 @@
-//! The files of a folder that follow from its records: the summary, the page, the JUnit file.
+//! The files of a folder that are derived from its records: the summary, the page, the JUnit file.
 //!
-//! They are made when a run ends, and whoever opens the page believes it. So they are derived again
-//! when a folder is shown, and one that says something else is named.
+//! They are made when a run ends, and a reader of the page believes it. So they are derived again
+//! when a folder is shown, and a file that says something else is named.
 
 pub mod published;
 
@@ -26,50 +26,51 @@ const BASELINE_TABLE: &str = "queiroz2023/table-3";
 /// The name of that system in the table.
 const BASELINE: &str = "Baseline";
 
-/// The part of a fraction by which two count as the same: four in its last bit.
+/// Relative difference up to which two fractions count as the same: four in the last bit.
 const LAST_BITS: f64 = 4.0 * f64::EPSILON;
 
-/// A file of a folder that does not say what follows from the records.
+/// A file of a folder that differs from what follows from the records.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DerivedError {
-    /// It can't be read.
+    /// The file can't be read.
     #[error("`{file}` can't be read: {problem}")]
     Unreadable {
-        /// The file.
+        /// Name of the file in the folder.
         file: &'static str,
-        /// The reason.
+        /// Error of reading or parsing, in words.
         problem: String,
     },
-    /// It says something else at one place, the first that was found.
+    /// The file says something else at one place, the first that was found.
     #[error("`{file}` says {says} at `{place}`, and from the records follows {follows}")]
     Other {
-        /// The file.
+        /// Name of the file in the folder.
         file: &'static str,
-        /// The keys and numbers that lead to the place.
+        /// Keys and numbers that lead to the place.
         place: String,
-        /// The value in the file.
+        /// Value in the file.
         says: String,
-        /// The value that follows from the records.
+        /// Value that follows from the records.
         follows: String,
     },
-    /// It is not the text that this version makes.
+    /// The file is not the text that this version makes.
     #[error(
         "`{file}` is not what follows from the records: it was changed, or made by another \
          version; `quietcore report` makes it anew"
     )]
     OtherText {
-        /// The file.
+        /// Name of the file in the folder.
         file: &'static str,
     },
 }
 
-/// The page of some evidence, with the published tables that fit beside it.
+/// Renders the page of some evidence, with the published tables that fit beside it.
 pub fn page(evidence: &Evidence) -> String {
     html::render(evidence, &published_beside(evidence))
 }
 
-/// Derives the files of a folder again and returns what they say otherwise. `stored` reads a file
-/// of the folder by its name, `None` where there is none; a missing file says nothing wrong.
+/// Derives the files of a folder again and lists how the stored ones differ. `stored` reads a file
+/// of the folder by its name and returns `None` where there is none; a missing file is no
+/// difference.
 pub fn differences(
     evidence: &Evidence,
     stored: &dyn Fn(&str) -> io::Result<Option<String>>,
@@ -107,8 +108,8 @@ fn of_summary(text: &str, evidence: &Evidence) -> Option<DerivedError> {
         .map(|(place, says, follows)| DerivedError::Other { file: SUMMARY, place, says, follows })
 }
 
-/// The first place at which `says` has something that does not follow. What it lacks came with a
-/// later version.
+/// Finds the first place at which `says` has something that does not follow from the records.
+/// Anything that it lacks came with a later version.
 fn first_difference(
     says: &Value,
     follows: &Value,
@@ -132,8 +133,8 @@ fn first_difference(
     }
 }
 
-/// Compares two plain values. Earlier versions lost the last bits of a fraction when
-/// they read it back, so that a document of theirs may differ by those from its records.
+/// Compares two plain values. Earlier versions lost the last bits of a fraction when they read it
+/// back, so one of their documents may differ from its records by those bits.
 fn is_same(says: &Value, follows: &Value) -> bool {
     match (says.as_f64(), follows.as_f64()) {
         (Some(one), Some(other)) if says.is_f64() && follows.is_f64() => {
@@ -143,7 +144,7 @@ fn is_same(says: &Value, follows: &Value) -> bool {
     }
 }
 
-/// A value as short as a sentence has it.
+/// Shortens a value to what a sentence has room for.
 fn short(value: &Value) -> String {
     match value {
         Value::Array(entries) => format!("{} entries", entries.len()),
@@ -153,7 +154,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// The published box plots of the profiles that were measured; none beside imported data.
+/// Returns the published box plots of the profiles that were measured; empty beside imported data.
 fn published_beside(evidence: &Evidence) -> Vec<Published> {
     if evidence.manifest.origin != Origin::Campaign {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! Numbers as people read them: SI units with a space, three significant digits.
 //!
-//! The space before a unit never breaks a line. A value that is only known from below is written
-//! `≥ 400 µs`, one that is not known at all as a dash.
+//! The space before a unit never breaks a line. A value that is known only from below is written `≥
+//! 400 µs`, and one that is not known at all as a dash.
 
 use quietcore_record::experiment::factor;
 use quietcore_record::histogram::Quantile;
@@ -14,22 +14,22 @@ use quietcore_units::{ByteSize, Nanos};
 
 use crate::summary::{Figure, ProgramFault};
 
-/// What stands where there is no value.
+/// Sign in place of a value that is missing.
 pub(crate) const NONE: &str = "–";
 
-/// A value as `write` shows it, or [`NONE`].
+/// Returns a value as `write` shows it, or [`NONE`].
 pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), write)
 }
 
 const NO_BREAK_SPACE: &str = "\u{a0}";
 
-/// A duration in ns.
+/// Formats a duration in ns, with three significant digits.
 pub(crate) fn nanos(value_ns: u64) -> String {
     Nanos::new(value_ns).to_string().replace(' ', NO_BREAK_SPACE)
 }
 
-/// A duration that someone has set, such as a cycle: without the digits of a measured one.
+/// Formats a duration that someone has set, such as a cycle, without the digits of a measured one.
 pub(crate) fn set_nanos(value_ns: u64) -> String {
     let text = nanos(value_ns);
     match text.split_once(NO_BREAK_SPACE) {
@@ -41,7 +41,7 @@ pub(crate) fn set_nanos(value_ns: u64) -> String {
     }
 }
 
-/// The figure that decided a verdict, in the words of a cell of the page.
+/// Describes the figure that decided a verdict, for a cell of the page.
 pub(crate) fn deciding(figure: Figure) -> String {
     match figure {
         Figure::Latency(ns) => format!("max {}", nanos(ns)),
@@ -67,7 +67,7 @@ pub(crate) fn deciding(figure: Figure) -> String {
     }
 }
 
-/// The same in the fewer columns of a cell of the terminal.
+/// Describes the same in the fewer columns of a cell in the terminal.
 pub(crate) fn deciding_short(figure: Figure) -> String {
     match figure {
         Figure::Latency(ns) => nanos(ns),
@@ -84,7 +84,7 @@ pub(crate) fn deciding_short(figure: Figure) -> String {
     }
 }
 
-/// A duration in ns with a fraction, such as a mean. Below 100 ns the fraction is shown.
+/// Formats a duration in ns with a fraction, such as a mean. Below 100 ns the fraction is shown.
 pub(crate) fn nanos_f64(value_ns: f64) -> String {
     if !value_ns.is_finite() || value_ns < 0.0 {
         return NONE.to_owned();
@@ -97,7 +97,7 @@ pub(crate) fn nanos_f64(value_ns: f64) -> String {
     nanos(value_ns.round() as u64)
 }
 
-/// A quantile: a value, or a bound.
+/// Formats a quantile: a value, or a bound.
 pub(crate) fn quantile(value: Quantile) -> String {
     match value {
         Quantile::Exactly(value_ns) => nanos(value_ns),
@@ -105,17 +105,18 @@ pub(crate) fn quantile(value: Quantile) -> String {
     }
 }
 
-/// The largest value of a sample. It is exact even where it has no bin.
+/// Formats the largest value of a sample, which is exact even where it has no bin; a dash without
+/// values.
 pub(crate) fn maximum(statistics: &Statistics) -> String {
     if statistics.count == 0 { NONE.to_owned() } else { nanos(statistics.max_ns) }
 }
 
-/// A count with its thousands apart.
+/// Formats a count, its thousands apart.
 pub(crate) fn count(count: u64) -> String {
     thousands(count)
 }
 
-/// A probability per cycle as `1 in 133 000`.
+/// Formats a probability per cycle as `1 in 133 000`.
 pub(crate) fn one_in(probability: f64) -> String {
     if probability.is_nan() || probability <= 0.0 {
         return NONE.to_owned();
@@ -123,7 +124,7 @@ pub(crate) fn one_in(probability: f64) -> String {
     verdict::one_in(probability).replace(' ', NO_BREAK_SPACE)
 }
 
-/// How often a limit was exceeded: a number, or two where a bin holds the limit.
+/// Formats the number of values beyond a limit: one number, or two where a bin holds the limit.
 pub(crate) fn at_most_count(beyond: &Exceedance) -> String {
     if beyond.surely == beyond.count {
         return count(beyond.count);
@@ -131,7 +132,7 @@ pub(crate) fn at_most_count(beyond: &Exceedance) -> String {
     format!("{} to {}", count(beyond.surely), count(beyond.count))
 }
 
-/// A share of all, in per cent.
+/// Formats a share of all, in per cent.
 pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     let number = match percent {
@@ -144,12 +145,12 @@ pub(crate) fn share(share: f64) -> String {
     format!("{number}{NO_BREAK_SPACE}%")
 }
 
-/// How long `cycles` take with a period of `period_ns`.
+/// Formats the time that `cycles` take with a period of `period_ns`.
 pub(crate) fn time_of(cycles: u64, period_ns: u64) -> String {
     nanos(cycles.saturating_mul(period_ns))
 }
 
-/// A number without unit, three significant digits, such as operations per second.
+/// Formats a number without a unit, such as operations per second, with three significant digits.
 pub(crate) fn amount(value: f64) -> String {
     const STEPS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
     if !value.is_finite() || value < 0.0 {
@@ -167,7 +168,7 @@ pub(crate) fn amount(value: f64) -> String {
     format!("{scaled:.decimals$}{space}{prefix}")
 }
 
-/// A size of memory, without needless digits.
+/// Formats a size of memory without needless digits.
 pub(crate) fn bytes(bytes: u64) -> String {
     let text = ByteSize::new(bytes).to_string().replace(' ', NO_BREAK_SPACE);
     match text.split_once(NO_BREAK_SPACE) {
@@ -179,31 +180,31 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// A rate of bytes.
+/// Formats a rate of bytes per second.
 pub(crate) fn rate(bytes_per_second: f64) -> String {
     let text = amount(bytes_per_second);
     let space = if text.contains(NO_BREAK_SPACE) { "" } else { NO_BREAK_SPACE };
     format!("{text}{space}B/s")
 }
 
-/// A ratio with its interval: `1.52× (1.48 to 1.60)`.
+/// Formats a ratio with its interval: `1.52× (1.48 to 1.60)`.
 pub(crate) fn ratio(estimate: &Estimate) -> String {
     let interval = interval(estimate).map(|interval| format!(" ({interval})"));
     format!("{}{}", times(estimate.median), interval.unwrap_or_default())
 }
 
-/// The interval of a ratio, where there is one: `1.48 to 1.60`.
+/// Formats the interval of a ratio, such as `1.48 to 1.60`; `None` where there is none.
 pub(crate) fn interval(estimate: &Estimate) -> Option<String> {
     let (low, high) = estimate.low.zip(estimate.high)?;
     Some(format!("{} to {}", factor(low), factor(high)))
 }
 
-/// A ratio: `1.52×`.
+/// Formats a ratio: `1.52×`.
 pub(crate) fn times(ratio: f64) -> String {
     format!("{}×", factor(ratio))
 }
 
-/// A routine, and how its interrupt was brought where it was not by software.
+/// Returns the name of a routine, and how its interrupt was brought unless that was by software.
 pub(crate) fn routine(routine: Routine, trigger: Option<Trigger>) -> String {
     match trigger {
         Some(Trigger::Software) | None => routine.name().to_owned(),
@@ -211,7 +212,7 @@ pub(crate) fn routine(routine: Routine, trigger: Option<Trigger>) -> String {
     }
 }
 
-/// A moment of RFC 3339 as people read it: `2026-11-21 20:15:03 UTC`; other text as it is.
+/// Formats a moment of RFC 3339 for people: `2026-11-21 20:15:03 UTC`. Other text stays as it is.
 pub(crate) fn moment(text: &str) -> String {
     let parts = text.split_once('T').filter(|_| text.is_ascii() && text.ends_with('Z'));
     match parts {
@@ -220,7 +221,7 @@ pub(crate) fn moment(text: &str) -> String {
     }
 }
 
-/// The sign that goes with a verdict's word.
+/// Returns the sign that goes with a verdict's word.
 pub(crate) const fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "✓",

@@ -1,10 +1,10 @@
 //! The report as one HTML file that needs nothing else: no network, no font, no script for content.
 //!
-//! The order is that of the reader's questions: may my program move here (verdict, or what was
-//! imported), what do isolation and neighbours do (their matrices), what limits that answer, what
-//! of other classes, how do the latencies look (distributions, comparison, course), what exactly
-//! was measured (figures), under which conditions, what is wrong with the machine, and how a
-//! verdict comes about.
+//! The order is that of the reader's questions. May my program move here (verdict, or the imported
+//! data)? What do isolation and neighbours do (their matrices)? What limits that answer? What of
+//! other classes? How do the latencies look (distributions, comparison, course)? What exactly was
+//! measured (figures), and under which conditions? What is wrong with the machine, and how does a
+//! verdict come about?
 //!
 //! The page is well-formed XML apart from its void elements, which the tests use to check it.
 
@@ -17,11 +17,8 @@ mod distributions;
 mod doctor;
 mod elements;
 mod experiment;
-mod interrupts;
 mod isolation;
-mod memory;
 mod method;
-mod routines;
 mod statistics;
 mod verdict;
 
@@ -34,16 +31,19 @@ use quietcore_evidence::{Evidence, Origin};
 use crate::Published;
 use crate::figures::moment;
 use crate::plot::Frame;
+use crate::section::content::Content;
+use crate::section::{Kind, Reader, page};
 use crate::summary::Summary;
 
 pub(crate) const STYLE: &str = include_str!("html/style.css");
 pub(crate) const SCRIPT: &str = include_str!("html/script.js");
 
-/// Nothing may be loaded; style and the small script are in the page itself.
+/// Content policy of the page: nothing is loaded; style and the small script are in the page
+/// itself.
 pub(crate) const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'";
 
-/// The sections in their order: anchor and title.
+/// Anchor and title of each section, in their order.
 const SECTIONS: [(&str, &str); 9] = [
     ("verdict", "Verdict"),
     ("classes", "All classes"),
@@ -56,10 +56,12 @@ const SECTIONS: [(&str, &str); 9] = [
     ("method", "Method"),
 ];
 
-/// The report as an HTML page. `published` are tables to draw beside the records.
+/// Renders the report as an HTML page. `published` are tables to draw beside the records.
 pub fn render(evidence: &Evidence, published: &[Published]) -> String {
     let summary = Summary::of(evidence);
     let frame = Frame::of(&summary);
+    let contents: Contents =
+        summary.sections.iter().map(|it| (it.kind, it.content(Reader::Page))).collect();
     let title = format!("{} – Quietcore timing report", evidence.manifest.name);
     let page = html! {
         (DOCTYPE)
@@ -75,8 +77,8 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
             }
             body {
                 a.skip href="#verdict" { "To the verdict" }
-                (head(&summary))
-                main { (sections(&summary, &frame, published)) }
+                (head(&summary, &contents))
+                main { (sections(&summary, &frame, published, &contents)) }
                 (foot(evidence))
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -85,60 +87,43 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
     visible(page.into_string())
 }
 
-/// The section of the recordings, after those of the latencies; only where there are some.
+/// Section of the recordings, after those of the latencies; only where there are some.
 const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
 
-/// The section of a kernel's routines; only where there are some.
-const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
-
-/// The section of interrupts; only where there are some.
-const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
-
-/// The section of round trips of frames; only where there are some.
-const ROUND_TRIPS: (&str, &str) = ("round-trips", "Round trips");
-
-/// The section of the isolation matrix; only where there is one.
+/// Section of the isolation matrix; only where there is one.
 const ISOLATION: (&str, &str) = ("isolation", "Isolation");
 
-/// The section of accesses to memory; only where there are some.
-const MEMORY: (&str, &str) = ("memory", "Memory");
-
-/// The section of controls that were tried; only where there are some.
+/// Section of the controls that were tried; only where there are some.
 const TUNING: (&str, &str) = ("tuning", "Controls");
 
-/// The section of neighbours that were tried; only where there are some.
+/// Section of the neighbours that were tried; only where there are some.
 const DISTURBANCE: (&str, &str) = ("disturbance", "Disturbance");
 
-/// The section of notices that limit the verdicts; only where there are some.
+/// Section of the notices that limit the verdicts; only where there are some.
 const NOTICES: (&str, &str) = ("notices", "What limits this evidence");
 
-/// Sections that are about releases; left out where nothing was released.
+/// Sections about releases, which are left out where nothing was released.
 const OF_RELEASES: [&str; 6] =
     ["classes", "distributions", "comparison", "course", "figures", "method"];
 
-/// The title of the first section where the page is about imported data.
+/// Title of the first section where the page is about imported data.
 const IMPORTED: &str = "What was imported";
 
-/// The sections that there are, in their order.
-fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
+/// Contents of the sections of probes, each with its kind.
+type Contents = Vec<(&'static Kind, Content)>;
+
+/// Lists the sections of this page in their order, as anchor and title.
+fn section_names(summary: &Summary<'_>, contents: &Contents) -> Vec<(&'static str, &'static str)> {
     let mut names = SECTIONS.to_vec();
     let after = SECTIONS.iter().position(|(anchor, _)| *anchor == "figures").unwrap_or(0);
     if !summary.evidence.traces.is_empty() {
         names.insert(after, RECORDINGS);
     }
-    if !summary.kernels.is_empty() {
-        names.insert(after, ROUTINES);
+    let of_probes = contents.iter().filter(|(_, content)| !content.blocks.is_empty());
+    for (kind, _) in of_probes.rev() {
+        names.insert(after, (kind.anchor, kind.title));
     }
-    if !summary.interrupts.is_empty() {
-        names.insert(after, INTERRUPTS);
-    }
-    if !summary.round_trips.is_empty() {
-        names.insert(after, ROUND_TRIPS);
-    }
-    if !summary.memory.is_empty() {
-        names.insert(after, MEMORY);
-    }
-    // A matrix is an answer, and stands before what limits it and before the classes.
+    // A matrix is an answer, and stands before its limitations and before the classes.
     if summary.notices.iter().any(|notice| !notice.is_grave()) {
         names.insert(1, NOTICES);
     }
@@ -154,10 +139,7 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     if summary.evidence.manifest.origin == Origin::Import {
         names[0].1 = IMPORTED;
     }
-    let is_of_others = !summary.kernels.is_empty()
-        || !summary.interrupts.is_empty()
-        || !summary.round_trips.is_empty()
-        || !summary.accesses.is_empty()
+    let is_of_others = summary.sections.iter().any(|section| !section.records.is_empty())
         || !summary.trials.is_empty();
     if is_of_others && summary.records.is_empty() {
         names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
@@ -165,7 +147,7 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     names
 }
 
-fn head(summary: &Summary<'_>) -> Markup {
+fn head(summary: &Summary<'_>, contents: &Contents) -> Markup {
     let manifest = &summary.evidence.manifest;
     let machine = summary.machine_line();
     html! {
@@ -183,16 +165,21 @@ fn head(summary: &Summary<'_>) -> Markup {
             }
         }
         nav aria-label="Sections" {
-            @for (anchor, title) in section_names(summary) {
+            @for (anchor, title) in section_names(summary, contents) {
                 a href=(format!("#{anchor}")) { (title) }
             }
         }
     }
 }
 
-fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Markup {
+fn sections(
+    summary: &Summary<'_>,
+    frame: &Frame,
+    published: &[Published],
+    contents: &Contents,
+) -> Markup {
     let body = |anchor: &str| match anchor {
-        "verdict" => verdict::section(summary),
+        "verdict" => verdict::section(summary, contents),
         "notices" => verdict::notices::section(summary),
         "classes" => html! {
             @if summary.records.is_empty() {
@@ -205,11 +192,7 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "distributions" => distributions::section(summary, frame),
         "comparison" => comparison::section(summary, frame, published),
         "course" => course::section(summary, frame),
-        "routines" => routines::section(summary),
-        "interrupts" => interrupts::section(summary),
-        "round-trips" => statistics::round_trips::section(summary),
         "isolation" => isolation::section(summary),
-        "memory" => memory::section(summary),
         "tuning" => experiment::tuning::section(&summary.tunings),
         "disturbance" => experiment::disturbance::section(&summary.disturbances),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
@@ -219,10 +202,15 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         },
         "conditions" => conditions::section(summary),
         "doctor" => doctor::section(summary.evidence.doctor.as_ref()),
-        _ => method::section(summary),
+        "method" => method::section(summary),
+        _ => html! {
+            @for (_, content) in contents.iter().filter(|(kind, _)| kind.anchor == anchor) {
+                (page::blocks(content))
+            }
+        },
     };
     html! {
-        @for (anchor, title) in section_names(summary) {
+        @for (anchor, title) in section_names(summary, contents) {
             section id=(anchor) aria-labelledby=(format!("{anchor}-title")) {
                 h2 id=(format!("{anchor}-title")) { (title) }
                 (body(anchor))
@@ -243,8 +231,8 @@ fn foot(evidence: &Evidence) -> Markup {
     }
 }
 
-/// Replaces what can't be seen and may deceive: control characters and those that turn the
-/// direction of writing. Names from files may hold them; this page's own text doesn't.
+/// Replaces characters that can't be seen and may deceive: control characters and those that turn
+/// the direction of writing. Names from files may hold them; this page's own text doesn't.
 pub(crate) fn visible(page: String) -> String {
     let deceives = |c: char| match c {
         '\n' | '\t' => false,

@@ -1,5 +1,5 @@
-//! The page over a folder of runs: for each partition its runs over time, with what changed between
-//! them.
+//! The page over a folder of runs: for each partition its runs over time, with the conditions that
+//! changed between them.
 //!
 //! ```text
 //! Evidence ─► Entry ─┐   one folder each, a few hundred bytes
@@ -7,8 +7,8 @@
 //! Evidence ─► Entry ─┘
 //! ```
 //!
-//! An [`Entry`] is what is kept of a run, so that hundreds of them are read one after the other.
-//! Verdicts are those of the [`Summary`], which every page shows.
+//! An [`Entry`] is the part of a run that is kept, so that hundreds of them can be read one after
+//! the other. Verdicts are those of the [`Summary`], which every page shows.
 
 mod page;
 mod plot;
@@ -24,17 +24,17 @@ use crate::summary::{PartitionSummary, RecordSummary, Summary, quick_look};
 
 pub use page::render;
 
-/// The name by which a page of this kind is known; a file without it is not written over.
+/// Name by which a page of this kind is known; a file without it is not overwritten.
 pub const GENERATOR: &str = "quietcore index/1";
 
 /// One run, as far as the page needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The folder, relative to the page.
+    /// The folder, as a path relative to the page.
     folder: String,
-    /// Start of the run, RFC 3339, UTC.
+    /// Start of the run in RFC 3339, UTC.
     started_at: String,
-    /// The site, or what was imported.
+    /// Name of the site, or of the imported data.
     name: String,
     origin: Origin,
     partitions: Vec<PartitionEntry>,
@@ -53,11 +53,11 @@ struct PartitionEntry {
     cycles: u64,
     p99_9: Option<Quantile>,
     max_ns: Option<u64>,
-    /// The conditions that its records have in common, or what they differ by.
+    /// The conditions of its records, each with all its values.
     conditions: BTreeMap<String, String>,
 }
 
-/// A condition that differs from that of the run before.
+/// A condition that differs from that of the run before, with both values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change<'a> {
     name: &'a str,
@@ -65,10 +65,10 @@ struct Change<'a> {
     now: &'a str,
 }
 
-/// Stands for a condition that a run doesn't know.
+/// Word in place of a condition that a run does not know.
 const UNKNOWN: &str = "not known";
 
-/// Number of digits of a sum that are shown; more would not help anybody.
+/// Number of digits of a sum that are shown; more would help nobody.
 const SUM_SHOWN: usize = 12;
 
 impl Entry {
@@ -132,7 +132,7 @@ impl PartitionEntry {
             before: read(before, name),
             now: read(self, name),
         });
-        // A runtime that is there on one side only is another backend, which is told by itself.
+        // A runtime on one side only means another backend, which is a change of its own.
         let is_told = |change: &Change<'_>| {
             change.name == "container" && [change.before, change.now].contains(&UNKNOWN)
         };
@@ -140,7 +140,7 @@ impl PartitionEntry {
     }
 }
 
-/// The conditions of the records that count, each with all its values.
+/// Collects the conditions of the records that count, each with all its values.
 fn conditions(
     counted: &[&RecordSummary<'_>],
     partition: &PartitionSummary<'_>,
@@ -152,14 +152,14 @@ fn conditions(
     };
     for record in counted {
         let (record, held) = (record.record, &record.record.conditions);
-        for (name, value) in &held.machine {
+        for (name, value) in &held.machine_in_words() {
             add(&name.replace('_', " "), shortened(value));
         }
         if let Some(backend) = held.backend() {
             add("backend", backend.to_owned());
         }
-        add("release", held.mode.clone());
-        add("policy", held.policy.clone());
+        add("release", held.mode.to_string());
+        add("policy", held.policy.to_string());
         if let Some(period_ns) = record.period_ns {
             add("period", crate::figures::set_nanos(period_ns));
         }
@@ -181,7 +181,7 @@ fn conditions(
     values.into_iter().map(|(name, all)| (name, joined(all))).collect()
 }
 
-/// A sum is shown by its beginning; other values as they are.
+/// Shortens a sum to its beginning; other values stay as they are.
 fn shortened(value: &str) -> String {
     let is_sum = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_sum { value[..SUM_SHOWN].to_owned() } else { value.to_owned() }
@@ -195,7 +195,7 @@ struct Course<'a> {
     runs: Vec<CourseRun<'a>>,
 }
 
-/// One run of a course.
+/// One run of a course, with the changes since the run before.
 #[derive(Debug)]
 struct CourseRun<'a> {
     entry: &'a Entry,
@@ -204,7 +204,8 @@ struct CourseRun<'a> {
     changes: Option<Vec<Change<'a>>>,
 }
 
-/// The courses of all campaigns: by site and partition, those with the newest run first.
+/// Groups the runs of all campaigns by site and partition; the courses with the newest run come
+/// first.
 fn courses(entries: &[Entry]) -> Vec<Course<'_>> {
     let mut sorted: Vec<&Entry> =
         entries.iter().filter(|entry| entry.origin == Origin::Campaign).collect();

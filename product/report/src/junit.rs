@@ -10,9 +10,10 @@
 //! | FAIL | failure `FAIL` | skipped, with the reason | skipped, with the reason |
 //! | NOT PROVEN | error `NOT PROVEN` | skipped, with the reason | skipped, with the reason |
 //!
-//! NOT PROVEN of what was declared must never look like a pass: nobody reads what a green run has
-//! skipped. The other classes are skipped where they don't pass, since nobody asked for them. What
-//! was asked for and not measured, a damaged folder, and evidence without any record are errors.
+//! NOT PROVEN for a declared class must never look like a pass: nobody reads what a green run has
+//! skipped. Other classes are skipped where they don't pass, since nobody asked for them. Anything
+//! that was asked for and not measured, a damaged folder, and evidence without any record are
+//! errors.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use quietcore_evidence::Evidence;
@@ -20,7 +21,7 @@ use quietcore_record::verdict::Verdict;
 
 use crate::summary::{Cell, Column, Declared, NoticeKind, PartitionSummary, Summary};
 
-/// The report as JUnit XML.
+/// Renders the report as JUnit XML.
 pub fn render(evidence: &Evidence) -> String {
     let summary = Summary::of(evidence);
     let mut report = Report::new(format!("quietcore {}", evidence.manifest.name));
@@ -34,7 +35,7 @@ pub fn render(evidence: &Evidence) -> String {
     report.to_string().expect("XML in memory can be written; the library keeps text valid")
 }
 
-/// What concerns the evidence as a whole.
+/// Makes the suite about the evidence as a whole; empty where nothing is wrong with it.
 fn folder_suite(summary: &Summary<'_>) -> TestSuite {
     let mut suite = TestSuite::new("evidence");
     for notice in &summary.notices {

@@ -1,4 +1,4 @@
-//! What people and programs read of an evidence folder: the HTML report, JUnit and text.
+//! The report of an evidence folder for people and programs: HTML, JUnit and text.
 //!
 //! ```text
 //! Evidence ─► Summary ─┬─► html    one self-contained page, verdict first
@@ -26,6 +26,7 @@ pub mod index;
 pub mod junit;
 mod plot;
 pub mod recording;
+pub mod section;
 pub mod summary;
 pub mod table;
 pub mod text;

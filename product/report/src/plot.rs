@@ -4,7 +4,7 @@
 //! print. Each has a title and a description for those who don't see it, and its parts have
 //! tooltips; nothing needs a script.
 //!
-//! What is compared has the same axes: they are made once for all records ([`Frame`]).
+//! Plots that are to be compared have the same axes, made once for all records ([`Frame`]).
 
 mod axis;
 mod bars;
@@ -21,7 +21,7 @@ mod svg;
 mod timeline;
 
 pub(crate) use axis::{Scale, time_mark};
-pub(crate) use bars::ledger::{Part, class, ledger, tooltip};
+pub(crate) use bars::ledger::{class, ledger, tooltip};
 pub(crate) use boxes::{BoxFigures, End, axis_strip, strip};
 pub(crate) use frame::{Frame, Limit};
 pub(crate) use histogram::{caption, histogram};

@@ -9,16 +9,16 @@ use crate::plot;
 /// Colours and strokes of a picture that stands alone.
 const STYLE: &str = include_str!("recording.css");
 
-/// A recording with its name.
+/// A recording with the name of its partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// What was recorded, such as `press-line/axis`.
+    /// Site and partition, such as `press-line/axis`.
     pub name: String,
-    /// The recording.
+    /// The recorded variables over time.
     pub recording: Recording,
 }
 
-/// The recording as a picture that needs nothing else.
+/// Draws the recording as a picture that needs nothing else.
 pub fn svg(named: &Named) -> String {
     let drawn = plot::recording(&named.recording, &named.name).into_string();
     let inside = drawn.strip_prefix("<svg").unwrap_or(&drawn);
@@ -26,7 +26,7 @@ pub fn svg(named: &Named) -> String {
     format!("<svg xmlns=\"http://www.w3.org/2000/svg\"{styled}\n")
 }
 
-/// Recordings as a page that needs nothing else.
+/// Renders recordings as a page that needs nothing else.
 pub fn page(recordings: &[Named]) -> String {
     let markup = html! {
         (DOCTYPE)
@@ -53,7 +53,8 @@ pub fn page(recordings: &[Named]) -> String {
     markup.into_string()
 }
 
-/// The section of the report; `None` without recordings. What can't be read says why.
+/// Renders the section of the report; `None` without recordings. A recording that can't be read is
+/// replaced by the reason.
 pub(crate) fn section(tables: &[(String, Vec<u8>)]) -> Option<Markup> {
     if tables.is_empty() {
         return None;

@@ -1,16 +1,16 @@
 //! Tables of plain text in as many columns as there are.
 //!
 //! ```text
-//! class            cycle overall      tp2              what fits stands in one line
+//! class            cycle overall      tp2              a row that fits has one line
 //! motion-control    1 ms ✗ FAIL       ✗ FAIL 4.17 ms
 //!
-//! class            cycle overall      tp4              what doesn't stands below, behind the
-//! motion-control    1 ms ✗ FAIL       ✗ FAIL 2.30 ms   columns that say which row it is
+//! class            cycle overall      tp4              a wider one goes on below, behind the
+//! motion-control    1 ms ✗ FAIL       ✗ FAIL 2.30 ms   columns that identify the row
 //! ```
 //!
-//! The leading columns say which row it is. Where a row is wider than the terminal its first cell
-//! is shortened, to [`NAME_MIN`] or to where the names still differ, and then columns go on in a
-//! table below, behind the same leading ones: nothing is left out, and no line is broken by the
+//! The leading columns identify the row. Where a row is wider than the terminal, its first cell is
+//! shortened, to [`NAME_MIN`] or to where the names still differ; then columns go on in a table
+//! below, behind the same leading ones. So nothing is left out, and no line is broken by the
 //! terminal. Only a column that is wider than the terminal by itself is cut, with `…` at its end.
 //! Text loses its control characters.
 
@@ -19,42 +19,42 @@ use std::collections::BTreeSet;
 /// The fewest columns of a name that is shortened.
 pub const NAME_MIN: usize = 14;
 
-/// Between two columns.
+/// Spaces between two columns.
 const GAP: usize = 1;
 
-/// The side of its column at which a cell stands.
+/// The side of its column to which a cell is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Words.
+    /// To the left, as words are.
     Left,
-    /// Numbers.
+    /// To the right, as numbers are.
     Right,
 }
 
 /// The colour of a cell, where colour is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Look {
-    /// As all text.
+    /// The look of all text.
     #[default]
     Plain,
-    /// Of less account.
+    /// Of less account than others.
     Dim,
-    /// Good.
+    /// Good, such as a PASS.
     Good,
-    /// Open.
+    /// Open, such as NOT PROVEN.
     Open,
-    /// Bad.
+    /// Bad, such as a FAIL.
     Bad,
 }
 
 impl Look {
-    /// All of them.
+    /// All looks, in their order.
     pub const ALL: [Self; 5] = [Self::Plain, Self::Dim, Self::Good, Self::Open, Self::Bad];
 
-    /// The escape sequence that ends each look.
+    /// Escape sequence that ends each look.
     pub const END: &str = "\u{1b}[0m";
 
-    /// The escape sequence that begins this look; empty for [`Plain`](Self::Plain).
+    /// Returns the escape sequence that begins this look; empty for [`Plain`](Self::Plain).
     pub const fn begin(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -65,7 +65,7 @@ impl Look {
         }
     }
 
-    /// The text with escape sequences around it, where `color` is true.
+    /// Returns the text, between escape sequences where `color` is true.
     pub fn paint(self, text: &str, color: bool) -> String {
         if !color || self == Self::Plain {
             return text.to_owned();
@@ -74,7 +74,7 @@ impl Look {
     }
 }
 
-/// A field of a table.
+/// A field of a table, with its look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
     text: String,
@@ -82,7 +82,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field that looks like this.
+    /// Makes a field of this look; the text loses its control characters.
     pub fn new(text: &str, look: Look) -> Self {
         Self { text: visible(text), look }
     }
@@ -101,7 +101,7 @@ struct Column {
     least: usize,
 }
 
-/// A table, whose leading columns say which row it is.
+/// A table, whose leading columns identify the row.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     columns: Vec<Column>,
@@ -110,26 +110,26 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of nothing.
+    /// Makes a table without columns.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With another leading column.
+    /// Adds a leading column.
     #[must_use]
     pub fn leading(mut self, heading: &str, side: Side) -> Self {
         self.leading += 1;
         self.column(heading, side, 0)
     }
 
-    /// With another column, `least` wide at least.
+    /// Adds a column, `least` wide at least.
     #[must_use]
     pub fn column(mut self, heading: &str, side: Side, least: usize) -> Self {
         self.columns.push(Column { heading: visible(heading), side, least });
         self
     }
 
-    /// With several columns of numbers, each `least` wide at least.
+    /// Adds several columns of numbers, each `least` wide at least.
     #[must_use]
     pub fn numbers<'a>(self, headings: impl IntoIterator<Item = &'a str>, least: usize) -> Self {
         headings.into_iter().fold(self, |table, heading| table.column(heading, Side::Right, least))
@@ -140,20 +140,21 @@ impl Table {
         self.rows.push(fields.into_iter().map(Into::into).collect());
     }
 
-    /// Returns whether the heading and every row fit in one line of `width` columns.
+    /// Returns `true` if the heading and every row fit in one line of `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         self.taken(&self.widths(usize::MAX), 0..self.columns.len()) <= width
     }
 
-    /// The lines, none of them wider than `width`, with escape sequences where `color` is true.
+    /// Returns the lines, none of them wider than `width`, with escape sequences where `color` is
+    /// true.
     pub fn lines(&self, width: usize, color: bool) -> Vec<String> {
         let mut widths = self.widths(width);
         let all = self.taken(&widths, 0..self.columns.len());
         if let Some(name) = widths.first().copied()
             && all > width
         {
-            // The names give way first, then columns go on below: names are as long as they can be
-            // with the fewest parts.
+            // The names are shortened first, then columns go on below. Names stay as long as the
+            // fewest parts allow.
             let parts_with = |own: usize| {
                 let mut widths = widths.clone();
                 widths[0] = own;
@@ -178,8 +179,8 @@ impl Table {
         lines
     }
 
-    /// The fewest columns in which the names of the rows differ where they differ at all, and
-    /// [`NAME_MIN`] at least.
+    /// Returns the fewest columns in which all names that differ still do, but [`NAME_MIN`] at
+    /// least.
     fn name_min(&self) -> usize {
         let names: BTreeSet<&str> =
             self.rows.iter().filter_map(|row| Some(row.first()?.text.as_str())).collect();
@@ -191,7 +192,7 @@ impl Table {
         (NAME_MIN..longest).find(differ).unwrap_or(longest.max(NAME_MIN))
     }
 
-    /// The width of each column: that of its widest field, and `most` at most.
+    /// Returns the width of each column: that of its widest field, and `most` at most.
     fn widths(&self, most: usize) -> Vec<usize> {
         let width = |(index, column): (usize, &Column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(index));
@@ -201,7 +202,7 @@ impl Table {
         self.columns.iter().enumerate().map(width).collect()
     }
 
-    /// Returns whether each column fits beside the leading ones.
+    /// Returns `true` if each column fits beside the leading ones.
     fn hold(&self, widths: &[usize], width: usize) -> bool {
         let begin = self.taken(widths, 0..self.leading);
         widths.iter().skip(self.leading).all(|own| begin + GAP + own <= width)
@@ -211,7 +212,7 @@ impl Table {
         columns.map(|column| widths[column] + GAP).sum::<usize>().saturating_sub(GAP)
     }
 
-    /// The columns behind the leading ones, in parts that fit beside those.
+    /// Divides the columns behind the leading ones into parts that fit beside these.
     fn parts(&self, widths: &[usize], width: usize) -> Vec<Vec<usize>> {
         let begin = self.taken(widths, 0..self.leading);
         let mut parts = vec![Vec::new()];
@@ -251,13 +252,13 @@ impl Table {
     }
 }
 
-/// Cells with a gap between, and no spaces at the end.
+/// Joins cells with a gap between them, without spaces at the end.
 fn joined(cells: impl Iterator<Item = String>) -> String {
     let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
     line.trim_end().to_owned()
 }
 
-/// A text at its side of a column; a longer one ends in `…`.
+/// Places a text at its side of a column; a longer one ends in `…`.
 fn placed(text: &str, side: Side, width: usize) -> String {
     let text = cut(text, width);
     match side {
@@ -266,7 +267,7 @@ fn placed(text: &str, side: Side, width: usize) -> String {
     }
 }
 
-/// A text of at most so many columns; a longer one ends in `…`.
+/// Cuts a text to at most `width` columns; a longer one ends in `…`.
 pub fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();
@@ -276,8 +277,8 @@ pub fn cut(text: &str, width: usize) -> String {
     cut
 }
 
-/// A name of at most so many columns; of a longer one both ends remain, since names of one kind
-/// begin alike: `iec-61…ose-ed1`.
+/// Cuts a name to at most `width` columns; of a longer one both ends remain, since names of one
+/// kind begin alike: `iec-61…ose-ed1`.
 fn cut_inside(name: &str, width: usize) -> String {
     let count = length(name);
     if count <= width {
@@ -293,8 +294,8 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Replaces what a terminal would obey, and spaces of other kinds by plain ones: columns are
-/// counted in characters.
+/// Replaces characters that a terminal would obey, and special spaces by plain ones, because
+/// columns are counted in characters.
 pub fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c {

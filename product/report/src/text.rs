@@ -14,13 +14,9 @@
 //! change the colours.
 
 pub(crate) mod experiment;
-mod interrupts;
 mod isolation;
 mod ledger;
-pub(crate) mod memory;
-mod probe;
-mod round_trips;
-mod routines;
+pub(crate) mod probe;
 mod scan;
 mod table;
 
@@ -29,24 +25,27 @@ use quietcore_record::verdict::Verdict;
 use quietcore_wording::{LongWord, wrap};
 
 use crate::figures;
+use crate::section::{Reader, terminal};
 use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
 use crate::table::visible;
+pub(crate) use probe::spread;
 use table::look;
 
-/// The narrowest text; below it a table of verdicts makes no sense.
+/// The fewest columns of the text; with less, a table of verdicts makes no sense.
 pub const WIDTH_MIN: usize = 60;
 
-/// Records that a notice names one by one.
+/// The most records that a notice names one by one.
 const CONCERNS_MAX: usize = 6;
 
-/// Lines from which on the verdicts stand at the end once more: what stood above has scrolled off.
+/// Number of lines from which on the verdicts are repeated at the end, because those above have
+/// scrolled off.
 const LONG: usize = 24;
 
-/// The columns that a headline's verdict takes: the longest one and a gap.
+/// Columns of a headline's verdict: the longest one and a gap.
 const VERDICT_WIDTH: usize = 14;
 
-/// The report as text of at most `width` columns (at least [`WIDTH_MIN`]), with escape sequences
-/// for colour where `color` is true.
+/// Writes the report as text of at most `width` columns (at least [`WIDTH_MIN`]), with escape
+/// sequences for colour where `color` is true.
 pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     let summary = Summary::of(evidence);
     let mut page = Page::new(width, color);
@@ -58,7 +57,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);
         page.line(&format!("{word}nothing was measured"));
     }
-    // Whoever runs a probe by hand asked for figures; verdicts stand in the page and the JSON.
+    // A probe that is run by hand is asked for figures; verdicts stand in the page and the JSON.
     let by_hand = evidence.manifest.origin == Origin::Probe;
     if !by_hand {
         for partition in &summary.partitions {
@@ -73,10 +72,9 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.partitions(&summary);
         page.isolation(&summary);
     }
-    page.memory(&summary);
-    summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
-    page.interrupts(&summary);
-    summary.round_trips.iter().for_each(|record| page.round_trips(record));
+    for section in &summary.sections {
+        terminal::blocks(&mut page, &section.content(Reader::Terminal));
+    }
     if !by_hand && page.text.lines().count() > LONG {
         page.verdicts(&summary);
     }
@@ -91,7 +89,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// An empty one of `width` columns, [`WIDTH_MIN`] at least.
+    /// Begins an empty text of `width` columns, [`WIDTH_MIN`] at least.
     pub(crate) fn new(width: usize, color: bool) -> Self {
         Self { text: String::new(), width: width.max(WIDTH_MIN), color }
     }
@@ -113,7 +111,7 @@ impl Page {
         self.line("");
     }
 
-    /// The answer for one partition.
+    /// Appends the answer for one partition.
     fn headline(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
         match &partition.declared {
             Some(declared) => {
@@ -146,7 +144,7 @@ impl Page {
         self.line("");
     }
 
-    /// The verdict of each partition once more, a line each.
+    /// Appends the verdict of each partition once more, one line each.
     fn verdicts(&mut self, summary: &Summary<'_>) {
         for partition in &summary.partitions {
             let Some(declared) = &partition.declared else { continue };
@@ -156,7 +154,7 @@ impl Page {
         }
     }
 
-    /// The figures of each partition, and how it stands with each class.
+    /// Appends the figures of each partition, and its verdict on each class.
     fn partitions(&mut self, summary: &Summary<'_>) {
         for partition in &summary.partitions {
             if summary.partitions.len() > 1 {
@@ -205,7 +203,7 @@ impl Page {
         }
     }
 
-    /// A verdict as sign and word in a field of `width` columns.
+    /// Formats a verdict as sign and word, in a field of `width` columns.
     fn verdict(&self, verdict: Verdict, width: usize) -> String {
         let text = format!("{:width$}", format!("{} {verdict}", figures::sign(verdict)));
         look(verdict).paint(&text, self.color)

@@ -1,4 +1,4 @@
-//! The page and the text about experiments: what was shown is said, and nothing else.
+//! The page and the text about experiments: they tell what was shown, and nothing else.
 
 #[expect(dead_code, reason = "other tests need the rest")]
 mod synthetic;
@@ -7,7 +7,7 @@ use quietcore_record::record::Variant;
 use quietcore_report::{html, text};
 use synthetic::experiment::{disturbed, tuned};
 
-/// The anchors of the sections, in their order.
+/// Returns the anchors of the sections, in their order.
 fn sections(page: &str) -> Vec<&str> {
     page.split("<section id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
@@ -50,16 +50,16 @@ fn only_what_was_shown_to_disturb_is_shaded() {
 fn too_few_rounds_are_told() {
     let mut evidence = tuned();
     for record in &mut evidence.records {
-        record.trial.as_mut().unwrap().blocks.truncate(3);
+        record.trial_mut().unwrap().blocks.truncate(3);
     }
     let page = html::render(&evidence, &[]);
     assert!(page.contains("3 rounds show nothing"));
     assert!(!page.contains(": helped<"));
     let text = text::render(&evidence, 100, false);
     assert!(text.contains("3 rounds show nothing"), "{text}");
-    // That no set reaches the class would be said of all sets, and needs as much.
+    // "No set reaches the class" is a claim about all sets, and needs as many rounds.
     for record in &mut evidence.records {
-        if let Variant::Confirming { reached, .. } = &mut record.trial.as_mut().unwrap().variant {
+        if let Variant::Confirming { reached, .. } = &mut record.trial_mut().unwrap().variant {
             *reached = false;
         }
     }

@@ -11,7 +11,7 @@ use quietcore_report::index::{Entry, GENERATOR, render};
 use roxmltree::Document;
 use synthetic::{LOUD, QUIET, evidence, record, without};
 
-/// A run that started on this day of the month.
+/// Makes a run that started on this day of the month.
 fn run(day: u32, shape: synthetic::Shape, change: impl Fn(&mut Evidence)) -> Entry {
     let mut run = evidence(vec![record("tp2", 1, 40_000, shape, u64::from(day))], 1e-4);
     run.manifest.started_at = format!("2026-11-{day:02}T08:00:00Z");
@@ -26,14 +26,14 @@ fn kernel(name: &'static str) -> impl Fn(&mut Evidence) {
     }
 }
 
-/// The text of markup, with single spaces.
+/// Returns the text of markup, with single spaces.
 fn words(page: &str) -> String {
     let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text = parts.collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" .", ".")
 }
 
-/// What is in the body, without the script.
+/// Returns the body of a page, without the script.
 fn body(page: &str) -> &str {
     page.split("</style>").nth(1).unwrap().split("<script>").next().unwrap()
 }
@@ -87,7 +87,7 @@ fn the_trend_has_each_run_with_its_limit_and_a_mark_where_conditions_changed() {
         document.descendants().filter(is).count()
     };
     assert_eq!(count("ring"), 6, "p99.9 and maximum of three runs");
-    // The kernel became 6.2, and then what the other records have.
+    // The kernel became 6.2, and then that of the other records.
     assert_eq!((count("changed"), count("changed-sign")), (2, 2));
     assert_eq!((count("sign pass"), count("sign fail")), (1, 2));
     assert_eq!((count("limit-line declared"), count("limit-name declared")), (1, 1));

@@ -1,5 +1,5 @@
-//! The section about the isolation matrix: the paper's order, its figures beside the run, and rows
-//! that are not what they should be said to be that.
+//! The section about the isolation matrix: the paper's order, its figures beside the run, and a
+//! mark on each row that is not what it should be.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,13 +9,13 @@ mod synthetic;
 use quietcore_report::{html, text};
 use synthetic::isolation::isolation;
 
-/// The section of the page.
+/// Returns the section of the page.
 fn section(page: &str) -> &str {
     let begin = page.find("<section id=\"isolation\"").unwrap();
     &page[begin..begin + page[begin..].find("</section>").unwrap()]
 }
 
-/// A page's text, with single spaces.
+/// Returns a page's text, with single spaces.
 fn words(page: &str) -> String {
     let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text = parts.collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");

@@ -1,5 +1,5 @@
-//! The page and the text about accesses to memory: every part drawn, and nothing said that was not
-//! measured.
+//! The page and the text about accesses to memory: every part is drawn, and nothing is told that
+//! was not measured.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,19 +9,21 @@ mod synthetic;
 use quietcore_evidence::Evidence;
 use quietcore_record::reason::Stated;
 use quietcore_record::record::MemoryMeasured;
-use quietcore_report::{html, text};
+use quietcore_report::section::Reader;
+use quietcore_report::section::content::{Block, Content, Table};
+use quietcore_report::{Summary, html, text};
 use synthetic::memory::memory;
 
 fn count(page: &str, text: &str) -> usize {
     page.matches(text).count()
 }
 
-/// The anchors of the sections, in their order.
+/// Returns the anchors of the sections, in their order.
 fn sections(page: &str) -> Vec<&str> {
     page.split("<section id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Every plot of a page is XML, and has no place that is none.
+/// Returns the plots of a page, each of which must be XML with finite coordinates.
 fn plots(page: &str) -> Vec<String> {
     let plots: Vec<String> = page
         .split("<svg ")
@@ -81,7 +83,7 @@ fn the_terminal_says_what_an_access_takes_and_what_neighbours_cost() {
     }
 }
 
-/// What is left of some evidence when `keep` is asked about each record.
+/// Returns the rest of some evidence, in which `keep` chooses among the records.
 fn part(keep: impl Fn(&quietcore_record::record::Record) -> bool) -> Evidence {
     let mut evidence = memory(false);
     evidence.records.retain(|record| keep(record));
@@ -94,15 +96,15 @@ fn parts_stand_alone_and_the_smallest_ones_can_be_drawn() {
     let pressure = html::render(&part(is_pressure), &[]);
     assert_eq!(plots(&pressure).len(), 1);
     assert!(pressure.contains("Neighbours at"));
-    let alone = part(|record| record.memory.is_some() && record.profile == "alone");
+    let alone = part(|record| record.memory().is_some() && record.profile == "alone");
     let page = html::render(&alone, &[]);
     assert!(page.contains("Accesses were measured without neighbours"));
     assert!(!page.contains("Slowdown by neighbours"), "there is nothing to compare with");
     plots(&page);
     // One working set, one round.
-    let mut one = part(|record| record.memory.is_some() && record.profile != "pressure");
+    let mut one = part(|record| record.memory().is_some() && record.profile != "pressure");
     for record in &mut one.records {
-        let Some(run) = &mut record.memory else { continue };
+        let Some(run) = record.memory_mut() else { continue };
         if let MemoryMeasured::Curve { points } = &mut run.measured {
             points.truncate(1);
             points[0].blocks.truncate(1);
@@ -121,4 +123,33 @@ fn records_that_can_not_be_trusted_say_so_first() {
     let page = html::render(&evidence, &[]);
     assert!(page.contains("The timing is not valid; see the reasons"));
     assert!(text::render(&evidence, 100, false).contains(&format!("invalid: {because}")));
+}
+
+/// Goal: a section is data, from which others can render what the page and the terminal do.
+#[test]
+fn a_section_yields_its_tables_and_answers_as_data() {
+    let evidence = memory(false);
+    let summary = Summary::of(&evidence);
+    let section = summary.sections.iter().find(|section| section.kind.anchor == "memory").unwrap();
+    let content = section.content(Reader::Page);
+    let tables = content.blocks.iter().filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    });
+    let tables: Vec<_> = tables.collect();
+    let widths = |table: &&Table| table.rows.iter().all(|it| it.cells.len() == table.columns.len());
+    assert!(!tables.is_empty() && tables.iter().copied().all(|table| widths(&table)));
+    let page = html::render(&evidence, &[]);
+    assert!(page.contains(&content.answers[0].word), "{}", content.answers[0].word);
+    let text = text::render(&evidence, 100, false);
+    let mut of_terminal = section.content(Reader::Terminal).blocks.into_iter();
+    let facts = of_terminal.find_map(|block| match block {
+        Block::Facts(facts) => Some(facts.facts),
+        _ => None,
+    });
+    let (name, caches) = &facts.unwrap()[2];
+    let caches = caches.replace('\u{a0}', " ");
+    assert!(name == "caches" && text.contains(&caches), "{caches}");
+    let others = summary.sections.iter().filter(|section| section.records.is_empty());
+    assert!(others.map(|it| it.content(Reader::Page)).all(|it| it == Content::default()));
 }

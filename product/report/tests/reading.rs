@@ -1,5 +1,5 @@
-//! What a reader of the page meets: the answer first, every line named, one stall one row, one
-//! figure wherever it stands, and words instead of a program's inner notation.
+//! The page as a reader meets it: the answer first, every line named, one row for each stall, the
+//! same figure wherever it stands, and words instead of a program's inner notation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,8 +8,9 @@ mod synthetic;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Record, Scheduled, Spike, WakeKind};
+use quietcore_record::record::{Record, ReleaseMode, Spike};
 use quietcore_report::{html, text};
+use quietcore_units::Wake;
 use roxmltree::{Document, Node};
 use synthetic::experiment::disturbed;
 use synthetic::isolation::isolation;
@@ -18,18 +19,18 @@ use synthetic::{ASLEEP, LOUD, QUIET, evidence, record, with_program, without};
 /// Excluding this takes 29 956 cycles.
 const EXCEEDANCE: f64 = 1e-4;
 
-/// The anchors of the sections, in their order.
+/// Returns the anchors of the sections, in their order.
 fn sections(page: &str) -> Vec<&str> {
     page.split("<section id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// One section of a page.
+/// Returns one section of a page.
 fn section<'a>(page: &'a str, anchor: &str) -> &'a str {
     let begin = page.find(&format!("<section id=\"{anchor}\"")).unwrap();
     &page[begin..begin + page[begin..].find("</section>").unwrap()]
 }
 
-/// The text of markup, with single spaces.
+/// Returns the text of markup, with single spaces.
 fn words(page: &str) -> String {
     let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text = parts.collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
@@ -37,7 +38,7 @@ fn words(page: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" .", ".")
 }
 
-/// The plots of a section as XML.
+/// Returns the plots of a section as XML.
 fn plots(page: &str, anchor: &str) -> Vec<String> {
     let parts = section(page, anchor).split("<svg ").skip(1);
     parts.map(|part| format!("<svg {}</svg>", part.split("</svg>").next().unwrap())).collect()
@@ -54,7 +55,7 @@ fn of_class<'a>(document: &'a Document<'a>, class: &str) -> Vec<Node<'a, 'a>> {
     document.descendants().filter(has).collect()
 }
 
-/// A run that passes for 1 ms at 1e-4.
+/// Makes a run that passes for 1 ms at 1e-4.
 fn quiet() -> Evidence {
     evidence(vec![record("tp2", 1, 40_000, QUIET, 2)], EXCEEDANCE)
 }
@@ -68,12 +69,12 @@ fn undeclared() -> Evidence {
     evidence
 }
 
-/// Histograms of another program, without a period.
+/// Makes histograms of another program, without a period.
 fn imported() -> Evidence {
     imported_with(1_000)
 }
 
-/// Two imported files whose latencies are divided by `divisor`, in µs.
+/// Makes two imported files whose latencies are divided by `divisor`, in µs.
 fn imported_with(divisor: u64) -> Evidence {
     let file = |name: &str, seed| {
         let mut record = record("imported", 0, 20_000, ASLEEP, seed);
@@ -166,7 +167,8 @@ fn axes_are_named_where_they_are() {
             let names = of_class(&document, "name");
             let upward: Vec<_> =
                 names.iter().filter(|name| name.text().unwrap().starts_with('↑')).collect();
-            // Above the plot at the left, where the upward axis ends; the other under its marks.
+            // One name stands above the plot at the left, where the upward axis ends, the other
+            // under the marks of its axis.
             assert_eq!(upward.len(), 1, "{plot}");
             assert!(number(*upward[0], "y") < 20.0 && number(*upward[0], "x") < 1.0);
             assert!(names.iter().any(|name| name.text().unwrap().ends_with('→')));
@@ -190,11 +192,9 @@ fn one_stall_is_one_row_with_the_command_that_explains_it() {
         })
         .collect();
     late.spikes.push(Spike { release: 9, at_ns: 9_000_000, ..late.spikes[4].clone() });
-    // As an earlier record has it, in words, and as it is kept today; nobody reads the words then.
+    // The first is the form of an earlier record, the second that of today.
     let mut kept = late.clone();
-    kept.conditions.scheduled =
-        Some(Scheduled { wake: Some(WakeKind::Early), fifo_priority: Some(90) });
-    (kept.conditions.mode, kept.conditions.policy) = ("otherwise".into(), "worded".into());
+    kept.conditions.mode = ReleaseMode::timer(Wake::Adaptive { share_percent: 25 });
     let of_today = html::render(&evidence(vec![kept], EXCEEDANCE), &[]);
     let page = html::render(&evidence(vec![late], EXCEEDANCE), &[]);
     let course = words(section(&page, "course"));
@@ -274,7 +274,7 @@ fn imported_data_begin_with_what_was_imported() {
     assert!(first.starts_with("What was imported Imported from cyclictest 2 files, 40"), "{first}");
     assert!(first.contains("--interval 1ms") && !first.contains("NOT PROVEN"), "{first}");
     assert!(!section(&page, "classes").contains("<details"), "a latency exceeds some limits");
-    // Where no class can be judged, that is said once, and their table is closed.
+    // If no class can be judged, the page says so once, and their table is closed.
     let page = html::render(&imported_with(1_000_000_000), &[]);
     let classes = section(&page, "classes");
     assert!(classes.find("<details").unwrap() < classes.find("<table").unwrap());
@@ -315,7 +315,7 @@ fn a_short_run_that_passes_is_a_quick_look() {
     assert!(verdict.contains("PASS quick look"), "{verdict}");
     assert!(verdict.contains("which is one late release each 13.4 s"), "{verdict}");
     assert!(text::render(&short, 100, false).contains("A quick look: so few cycles"));
-    // What was measured for long enough is none, however loose the exceedance that was asked for.
+    // A run that was long enough is no quick look, however loose the exceedance asked for.
     let long = evidence(vec![record("tp2", 1, 400_000, QUIET, 2)], EXCEEDANCE);
     assert!(!html::render(&long, &[]).contains("quick look"));
     let failed = evidence(vec![record("tp2", 1, 40_000, LOUD, 2)], EXCEEDANCE);

@@ -1,4 +1,4 @@
-//! What the terminal and continuous integration get, and that both say what the page says.
+//! The output for the terminal and for continuous integration, which both agree with the page.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ mod synthetic;
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::Stated;
-use quietcore_record::record::{Injected, KernelErrors, RoundTripRun};
+use quietcore_record::record::{Injected, KernelErrors, Measured, RoundTripRun};
 use quietcore_record::verdict::Verdict;
 use quietcore_report::summary::Figure;
 use quietcore_report::{Summary, html, junit, text};
@@ -89,7 +89,7 @@ fn what_is_missing_or_damaged_is_an_error() {
 fn tasks_without_a_deadline_and_lost_activations_stand_in_the_text() {
     let quiet = || record("tp2", 1, 40_000, QUIET, 2);
     let mut lead = with_program(quiet(), "cycle", 0);
-    lead.scan.as_mut().unwrap().kernel_errors = vec![KernelErrors {
+    lead.scan_mut().unwrap().kernel_errors = vec![KernelErrors {
         task: Some("report".to_owned()),
         status: "E_OS_LIMIT".to_owned(),
         service: Some("ActivateTask".to_owned()),
@@ -97,7 +97,7 @@ fn tasks_without_a_deadline_and_lost_activations_stand_in_the_text() {
         count: 4_321,
     }];
     let mut free = with_program(quiet(), "report", 0);
-    let terms = &mut free.scan.as_mut().unwrap().terms;
+    let terms = &mut free.scan_mut().unwrap().terms;
     (terms.by_kernel, terms.deadline_ns) = (true, None);
     let evidence = evidence(vec![lead, free], EXCEEDANCE);
     assert_eq!(Summary::of(&evidence).verdict(), Some(Verdict::Fail));
@@ -123,7 +123,7 @@ fn the_summary_takes_the_worst_that_counts() {
     free.reserved = false;
     let with_comparison = evidence(vec![free.clone(), quiet()], EXCEEDANCE);
     assert_eq!(verdict(&with_comparison), Some(Verdict::Pass));
-    // Nothing that keeps the reservation proves nothing.
+    // Without a profile that keeps the reservation, nothing is proven.
     assert_eq!(verdict(&evidence(vec![free], EXCEEDANCE)), Some(Verdict::NotProven));
     assert_eq!(verdict(&mixed()), Some(Verdict::NotProven));
     let gap = without(evidence(vec![quiet()], EXCEEDANCE), "tp3", "no memory");
@@ -165,7 +165,7 @@ fn profiles_that_were_left_out_are_named_with_what_it_costs() {
     let said = "! Not measured, for comparison only: it was not chosen. No verdict rests on it.\n  \
                 Concerns axis · tp1.";
     assert!(shown.contains(said) && !shown.contains("NOT PROVEN at best"), "{shown}");
-    // Nor does it fail a run of continuous integration whose verdict is PASS.
+    // It doesn't fail continuous integration whose verdict is PASS either.
     let xml = junit::render(&compared);
     let document = Document::parse(&xml).unwrap();
     assert_eq!(outcome(&cases(&document), "tp1 was measured"), "skipped");
@@ -174,7 +174,7 @@ fn profiles_that_were_left_out_are_named_with_what_it_costs() {
     let shown = text::render(&left, 200, false);
     assert!(shown.contains("Concerns axis · tp3.") && shown.contains("Remedy: Qualify again"));
     assert!(shown.contains("NOT PROVEN at best") && !shown.contains("--resume"), "{shown}");
-    // One that was chosen and could not be measured can be measured yet.
+    // A profile that was chosen and could not be measured can still be measured.
     left.manifest.profiles.push(("tp3".to_owned(), String::new()));
     assert!(text::render(&left, 200, false).contains("qualify --resume ."));
 }
@@ -304,11 +304,11 @@ fn every_kind_of_evidence_fits_80_100_and_120_columns() {
     }
 }
 
-/// Round trips of a probe run by hand.
+/// Makes the evidence of a probe of round trips that was run by hand.
 fn round_trips() -> Evidence {
     let mut record = record("by-hand", 1, 40_000, QUIET, 2);
     record.probe = "ethercat".to_owned();
-    record.round_trip = Some(RoundTripRun {
+    record.measured = Measured::RoundTrip(RoundTripRun {
         interface: "sim".to_owned(),
         subdevices: 6,
         cycles: 40_003,
@@ -368,8 +368,7 @@ fn a_cell_of_the_terminal_shows_what_decided() {
 fn an_injection_that_is_not_seen_is_never_called_seen() {
     let with = |latency_ns: u64| {
         let mut record = record("tp2", 1, 40_000, QUIET, 2);
-        record.conditions.injected = Some("500 µs at release 7".to_owned());
-        record.conditions.injection = Some(Injected { delay_ns: 500_000, release: 7 });
+        record.conditions.injection = Some(Injected { delay_ns: 500_000, release: 7 }.into());
         record.spikes[0].release = 7;
         record.spikes[0].latency_ns = latency_ns;
         text::render(&evidence(vec![record], EXCEEDANCE), 200, false)

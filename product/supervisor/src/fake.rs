@@ -1,52 +1,55 @@
-//! A site without partitions: what it is asked it notes, and it fails where it is told to.
+//! A site without partitions: it notes what it is asked, and fails where it is told to.
 
 mod program;
 
 use std::fs::File;
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quietcore_units::Nanos;
-
 use crate::control::{
-    Activity, Applied, Change, ControlError, Criticality, DeployPatience, Deployed, ErrorKind,
-    EventLine, Faults, FieldbusState, NotCarried, Opened, PartitionState, Probation, Restart,
-    Severity, Site, TaskDescription, Trace, TraceStarted,
+    Applied, Asked, Asker, Change, ChangeKind, ControlError, DeployPatience, Done, Effect,
+    ErrorKind, EventLine, Opened, PartitionState, Partitions, Paused, Refusal, Trace, TraceStarted,
+    Verb, WhyNoEffect,
 };
+use crate::site::{Answered, Site};
 
+pub use crate::control::samples::{deployed, event, opened, partitions};
 pub use program::FakeProgram;
 
-/// What a fake site answers, and what it was asked.
+/// Answers of a fake site, and the requests that it has got.
 #[derive(Debug, Default)]
 pub struct FakeState {
-    /// Its name.
+    /// Name of the site.
     pub name: String,
-    /// Its partitions.
+    /// States of its partitions, as `ps` shows them.
     pub partitions: Vec<PartitionState>,
-    /// What `open` answers, and the file it gives.
+    /// Answer to `open`, and the file that goes with it.
     pub opened: Option<(Opened, File)>,
-    /// The program that runs as partition `axis`, in place of `opened`.
+    /// Program that runs as partition `axis`, in place of `opened`.
     pub program: Option<FakeProgram>,
-    /// What has happened.
+    /// Events that have happened so far.
     pub events: Vec<EventLine>,
-    /// What every request that may fail answers instead.
+    /// Error that every request gets instead of its answer, if it can fail.
     pub refusal: Option<ControlError>,
-    /// The requests in their order, in a short form.
+    /// Requests in the order in which they came, in a short form.
     pub asked: Vec<String>,
-    /// The cycle in which the next group acts.
+    /// Client that has asked last.
+    pub by: Option<Asker>,
+    /// Cycle in which the next group of changes acts.
     pub cycle: u64,
-    /// What it says that the fieldbus writes.
+    /// Lines about settings of the machine that have drifted.
+    pub drift: Vec<String>,
+    /// Variables that the fieldbus is said to write.
     pub overwritten: Vec<String>,
 }
 
-/// A site that does nothing but answer.
+/// A site that does nothing but answer and take notes.
 #[derive(Debug, Default)]
 pub struct FakeSite {
     state: Mutex<FakeState>,
 }
 
 impl FakeSite {
-    /// A site with the partitions of [`partitions`].
+    /// Makes a site with the partitions of [`partitions`].
     pub fn new() -> Self {
         let name = "line".to_owned();
         let partitions = partitions();
@@ -54,20 +57,20 @@ impl FakeSite {
         Self { state: Mutex::new(state) }
     }
 
-    /// The same site, with a program that really runs as `axis`.
+    /// Makes the same site, with a program that really runs as `axis`.
     pub fn with_program(program: FakeProgram) -> Self {
         let site = Self::new();
         site.state().program = Some(program);
         site
     }
 
-    /// Its state, to be changed or looked at.
+    /// Locks its state, to be changed or looked at.
     pub fn state(&self) -> MutexGuard<'_, FakeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the request, and refuses it where that was wished or the partition isn't there.
-    fn ask(
+    /// Notes the request, and refuses it where a refusal is set or there is no such partition.
+    fn ask_of(
         &self,
         partition: &str,
         asked: String,
@@ -84,58 +87,61 @@ impl FakeSite {
         Ok(state)
     }
 
-    fn apply(&self, partition: &str, asked: String) -> Result<Applied, ControlError> {
-        let mut state = self.ask(partition, asked)?;
+    fn write(
+        &self,
+        partition: &str,
+        changes: Vec<Change>,
+        confirm: bool,
+    ) -> Result<Applied, ControlError> {
+        let written = changes.iter().map(|change| {
+            let value = change.value.as_deref().unwrap_or("–");
+            format!("{:?} {} {value}", change.kind, change.variable)
+        });
+        let written = written.collect::<Vec<_>>().join(", ");
+        let mut state = self.ask_of(partition, format!("write {partition}: {written}"))?;
         state.cycle += 1;
-        Ok(Applied { cycle: state.cycle, overwritten: state.overwritten.clone() })
+        let cycle = state.cycle;
+        let mut effects = match &state.program {
+            Some(program) => program.change(changes, confirm)?,
+            None => changes.into_iter().map(unseen).collect(),
+        };
+        for effect in &mut effects {
+            if state.overwritten.contains(&effect.change.variable) {
+                effect.without_effect = Some(WhyNoEffect::WrittenByFieldbus);
+            }
+        }
+        Ok(Applied { cycle, effects })
     }
-}
 
-impl Site for FakeSite {
-    fn list(&self) -> Vec<PartitionState> {
-        self.state().partitions.clone()
+    fn unforce_all(&self, partition: &str) -> Result<Applied, ControlError> {
+        let mut state = self.ask_of(partition, format!("unforce-all {partition}"))?;
+        state.cycle += 1;
+        let effects = match &state.program {
+            Some(program) => program.release_all()?,
+            None => Vec::new(),
+        };
+        Ok(Applied { cycle: state.cycle, effects })
     }
 
-    fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {
-        let state = self.ask(partition, format!("open {partition}"))?;
+    fn open(&self, partition: &str) -> Result<Answered, ControlError> {
+        let state = self.ask_of(partition, format!("open {partition}"))?;
         if let Some(program) = state.program.as_ref().filter(|_| partition == "axis") {
             let opened = program.opened(&state.name, partition);
-            return opened.map_err(|error| failed(partition, error.to_string()));
+            let opened = opened.map_err(|error| failed(partition, error.to_string()))?;
+            return Ok(Answered::opened(opened));
         }
         let (opened, file) = state.opened.as_ref().ok_or_else(|| {
             ControlError::new(ErrorKind::NotNow, partition, "it does not run", "")
         })?;
         let file = file.try_clone().map_err(|error| failed(partition, error.to_string()))?;
-        Ok((opened.clone(), file))
-    }
-
-    fn write(&self, partition: &str, changes: &[Change]) -> Result<Applied, ControlError> {
-        let written: Vec<String> = changes
-            .iter()
-            .map(|change| {
-                let value = change.value.as_deref().unwrap_or("–");
-                format!("{:?} {} {value}", change.kind, change.variable)
-            })
-            .collect();
-        let applied =
-            self.apply(partition, format!("write {partition}: {}", written.join(", ")))?;
-        if let Some(program) = &self.state().program {
-            for change in changes {
-                program.change(change)?;
-            }
-        }
-        Ok(applied)
-    }
-
-    fn unforce_all(&self, partition: &str) -> Result<Applied, ControlError> {
-        self.apply(partition, format!("unforce-all {partition}"))
+        Ok(Answered::opened((opened.clone(), file)))
     }
 
     fn trace_start(&self, partition: &str, trace: &Trace) -> Result<TraceStarted, ControlError> {
         let Trace { variables, every, task } = trace;
         let names = variables.join(" ");
         let asked = format!("trace-start {partition}: {names}, every {every} of task {task}");
-        let state = self.ask(partition, asked)?;
+        let state = self.ask_of(partition, asked)?;
         let Some(program) = &state.program else {
             return Ok(TraceStarted { generation: 1, cycle: state.cycle });
         };
@@ -143,146 +149,78 @@ impl Site for FakeSite {
         Ok(TraceStarted { generation: program.generation(), cycle: 0 })
     }
 
-    fn trace_stop(&self, partition: &str) -> Result<(), ControlError> {
-        let state = self.ask(partition, format!("trace-stop {partition}"))?;
+    fn trace_stop(&self, partition: &str) -> Result<Done, ControlError> {
+        let state = self.ask_of(partition, format!("trace-stop {partition}"))?;
         if let Some(program) = &state.program {
             program.trace(&Trace { variables: Vec::new(), every: 1, task: 0 })?;
         }
-        Ok(())
+        Ok(Done {})
     }
 
-    fn deploy(
-        &self,
-        partition: &str,
-        folder: &Path,
-        patience: DeployPatience,
-        progress: &mut dyn FnMut(&str),
-    ) -> Result<Deployed, ControlError> {
-        let waits = match patience {
-            DeployPatience::UntilItRuns => "",
-            DeployPatience::UntilProven => ", until proven",
-        };
-        drop(self.ask(partition, format!("deploy {partition} {}{waits}", folder.display()))?);
-        progress("building");
-        progress("staged");
-        Ok(deployed())
+    fn pause(&self, partition: &str, is_paused: bool) -> Result<Paused, ControlError> {
+        let what = if is_paused { "pause" } else { "resume" };
+        let state = self.ask_of(partition, format!("{what} {partition}"))?;
+        let known = state.partitions.iter().find(|it| it.name == partition);
+        let has_fieldbus = known.is_some_and(|it| it.fieldbus.is_some());
+        let was_paused = known.is_some_and(|it| it.state == crate::control::Activity::Paused);
+        Ok(Paused { is_paused, was_paused, has_fieldbus })
+    }
+}
+
+impl Site for FakeSite {
+    fn ask(&self, asked: Asked, progress: &mut dyn FnMut(&str)) -> Result<Answered, ControlError> {
+        let Asked { by, partition, verb } = asked;
+        self.state().by = Some(by);
+        let partition = partition.as_str();
+        Ok(match verb {
+            Verb::Open => return self.open(partition),
+            Verb::Write { changes, confirm } => self.write(partition, changes, confirm)?.into(),
+            Verb::UnforceAll => self.unforce_all(partition)?.into(),
+            Verb::TraceStart { trace } => self.trace_start(partition, &trace)?.into(),
+            Verb::TraceStop => self.trace_stop(partition)?.into(),
+            Verb::Deploy { folder, patience } => {
+                let waits = match patience {
+                    DeployPatience::UntilItRuns => "",
+                    DeployPatience::UntilProven => ", until proven",
+                };
+                let asked = format!("deploy {partition} {}{waits}", folder.display());
+                drop(self.ask_of(partition, asked)?);
+                progress("building");
+                progress("staged");
+                deployed().into()
+            }
+            Verb::Pause => self.pause(partition, true)?.into(),
+            Verb::Resume => self.pause(partition, false)?.into(),
+            // All other verbs are answered only with their being done.
+            other => {
+                drop(self.ask_of(partition, format!("{partition}: {other:?}"))?);
+                Done {}.into()
+            }
+        })
     }
 
-    fn restart(&self, partition: &str, how: Restart) -> Result<(), ControlError> {
-        self.ask(partition, format!("restart {partition} {how:?}")).map(|_| ())
-    }
-
-    fn pause(&self, partition: &str, pause: bool) -> Result<(), ControlError> {
-        let what = if pause { "pause" } else { "resume" };
-        self.ask(partition, format!("{what} {partition}")).map(|_| ())
+    fn partitions(&self) -> Partitions {
+        let state = self.state();
+        Partitions { partitions: state.partitions.clone(), drift: state.drift.clone() }
     }
 
     fn events(&self, since: u64) -> Vec<EventLine> {
         self.state().events.iter().filter(|event| event.sequence >= since).cloned().collect()
     }
 
-    fn down(&self) {
-        self.state().asked.push("down".to_owned());
+    fn down(&self, by: &Asker) {
+        let mut state = self.state();
+        state.by = Some(by.clone());
+        state.asked.push("down".to_owned());
     }
+}
+
+/// Returns the effect of a change whose variable nobody has read.
+fn unseen(change: Change) -> Effect {
+    let new = change.value.clone().filter(|_| change.kind != ChangeKind::Unforce);
+    Effect { change, old: None, new, without_effect: None }
 }
 
 fn failed(partition: &str, what: String) -> ControlError {
-    ControlError::new(ErrorKind::Failed, partition, what, "")
-}
-
-/// Two partitions: one that runs on a fieldbus, one that waits.
-pub fn partitions() -> Vec<PartitionState> {
-    let axis = PartitionState {
-        name: "axis".to_owned(),
-        backend: "process".to_owned(),
-        state: Activity::Running,
-        class: "motion-control".to_owned(),
-        period: Nanos::from_millis(1),
-        cycles: 61_234,
-        missed_cycles: 0,
-        overruns: 2,
-        release_max: Nanos::from_micros(187),
-        forces: 1,
-        generation: 1,
-        restarts: 0,
-        criticality: Criticality::High,
-        times_shed: 0,
-        reactions: None,
-        cpu: Some(1),
-        pid: Some(4711),
-        fieldbus: Some(FieldbusState {
-            state: "OP".to_owned(),
-            subdevices: 3,
-            working_counter: 7,
-            working_counter_expected: 7,
-            lost_frames: 0,
-        }),
-        model_hash: "5f2c9a01d3b4".to_owned(),
-        absent_cycles: 0,
-        faults: Faults::default(),
-    };
-    let tank = PartitionState {
-        name: "tank".to_owned(),
-        state: Activity::Waiting {
-            restart_in: Nanos::from_secs(4),
-            why: "segmentation fault at `tank_step` (tank.c:88)".to_owned(),
-        },
-        class: "process-control".to_owned(),
-        period: Nanos::from_millis(100),
-        cycles: 612,
-        missed_cycles: 1,
-        overruns: 0,
-        release_max: Nanos::from_millis(3),
-        forces: 0,
-        restarts: 2,
-        pid: None,
-        fieldbus: None,
-        model_hash: "0077aa".to_owned(),
-        ..axis.clone()
-    };
-    vec![axis, tank]
-}
-
-/// What a monitor of such a partition gets.
-pub fn opened(site: &str, partition: &str) -> Opened {
-    Opened {
-        site: site.to_owned(),
-        partition: partition.to_owned(),
-        generation: 1,
-        incarnation: 1,
-        symbols: "/nowhere/symbols.json".into(),
-        tasks: vec![TaskDescription { name: "main".to_owned(), period: Nanos::from_millis(1) }],
-    }
-}
-
-/// A swap that lost nothing.
-pub fn deployed() -> Deployed {
-    Deployed {
-        generation: 2,
-        cycle: 70_001,
-        gap_cycles: 0,
-        release: Nanos::from_micros(23),
-        carried: 41,
-        tuned: vec!["servo_P.Kp".to_owned()],
-        not_carried_count: 1,
-        not_carried: vec![NotCarried {
-            variable: "servo_DW.filter".to_owned(),
-            why: "its type was f64[2] and is f64[3]".to_owned(),
-        }],
-        not_forced: Vec::new(),
-        probation: Probation::Passed,
-    }
-}
-
-/// An event with this number.
-pub fn event(sequence: u64) -> EventLine {
-    EventLine {
-        sequence,
-        at: "2026-11-21T20:15:03.250Z".to_owned(),
-        partition: "axis".to_owned(),
-        cycle: Some(12),
-        kind: "overrun".to_owned(),
-        severity: Severity::Warning,
-        text: format!("overrun {sequence}: 1.2 ms of 1 ms"),
-    }
+    Refusal::Failed { what }.at(partition)
 }

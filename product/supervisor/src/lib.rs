@@ -1,4 +1,4 @@
-//! Keeps a site running, and lets others talk to it.
+//! Keeps a site running, and lets others control and watch it.
 //!
 //! ```text
 //! quietcore watch, set, ps … ─► client ── socket, a line of JSON each ──► server ─► Site
@@ -7,40 +7,49 @@
 //!        └── reads the exchange itself, read-only ◄── partition ◄──────────────────┘
 //! ```
 //!
-//! | module | what |
+//! | module | content |
 //! |--------|------|
 //! | [`live`] | a site that runs: a thread a partition keeps it |
 //! | [`log_file`] | lines in a file of bounded size |
-//! | [`places`] | the folders of running sites; one supervisor a site, told apart from leftovers |
-//! | [`control`] | what can be asked of a running site: the trait [`Site`] and its words |
-//! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
-//! | [`shared_cpus`] | what of a site's CPUs partitions of other sites have |
+//! | [`places`] | the folders of running sites, told apart from leftovers; one supervisor a site |
+//! | [`control`] | requests to a running site and their answers; a crate of its own |
+//! | [`Site`] | a site as its clients see it: one way to ask, whatever the request |
+//! | [`channel`] | lines over a socket, and the file that goes with one |
+//! | [`shared_cpus`] | CPUs of a site that partitions of other sites have |
 //! | [`server`] | the socket: a thread a client, of ordinary priority |
 //! | [`client`] | the other end of the socket |
 //! | [`monitor`] | variables and figures by name, read from the exchange |
 //! | [`recording`] | variables over time: trace ring, trigger, CSV, Parquet |
-//! | [`trigger`] | when a recording begins, and what is kept from before |
-//! | [`retained`] | retained variables on disk |
+//! | [`trigger`] | the begin of a recording, and the samples kept from before it |
+//! | `retained` | retained variables on disk |
+//! | `world` | the outside of keepers: time, storage, processes |
 //! | `running_monitor` | sheds the less critical partitions when one that matters more is late |
-//! | [`fake`] | a site without partitions, for tests of either end |
+//! | `simulation` | keepers on simulated time, with faults by chance; feature `simulation` |
+//! | `fake` | a site without partitions, for tests of either end; feature `fake` |
 
 #![forbid(unsafe_code)]
 
-pub mod client;
-pub mod control;
+#[cfg(any(test, feature = "fake"))]
 pub mod fake;
 mod keeper;
 pub mod live;
 pub mod monitor;
 pub mod places;
-pub mod protocol;
 pub mod recording;
-pub mod retained;
+mod retained;
 mod running_monitor;
-pub mod server;
 mod settings;
+#[cfg(any(test, feature = "simulation"))]
+pub mod simulation;
+mod site;
+mod socket;
 pub mod trigger;
+mod variables;
+mod world;
 
-pub use control::{ControlError, Site};
+pub use control::ControlError;
 pub use places::{log_file, shared_cpus};
+pub use quietcore_control as control;
 pub use settings::SettingsError;
+pub use site::{Answered, Site};
+pub use socket::{channel, client, server};

@@ -1,77 +1,75 @@
-//! A site that runs: its keepers behind the trait that clients talk to.
+//! A running site: its keepers, behind the trait that clients talk to.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quietcore_backend::container::{ContainerError, ContainerWish, Containers};
+use quietcore_backend::container::ContainerError;
 use quietcore_backend::process::Room;
+use quietcore_backend::rooms::{Rooms, sweep};
+use quietcore_backend::setting::BackendSetting;
 use quietcore_exchange::channel::Entry;
-use quietcore_exchange::{Assignment, Command, Target};
-use quietcore_host::controls::{Controls, LiveSettings, MemoryShare};
 use quietcore_host::running_partitions::PartitionOwner;
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
-use quietcore_program::Symbols;
-use quietcore_program::place::Place;
+use quietcore_settings::{Controls, LiveSettings, MemoryShare};
 use quietcore_site::{Partition, Site as SiteFile};
-use quietcore_units::Causes;
+use quietcore_units::{Causes, Nanos};
 
 use crate::control::{
-    Applied, Change, ChangeKind, ControlError, DeployPatience, Deployed, ErrorKind, EventLine,
-    Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
+    Answer, Asked, Asker, ControlError, EventLine, Opened, Partitions, Refusal, Restart, Severity,
+    TaskDescription, Verb,
 };
-use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
+use crate::keeper::{Caller, EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::cpu_locks::CpuLocks;
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy, past};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
-use crate::settings::{HOST, Settings, SettingsError};
+use crate::settings::{HOST, HostDrift, Settings, SettingsError};
 use crate::shared_cpus::{self, SharedCpu};
-use quietcore_assembly::{AssemblyError, Staged, Workshop, channels};
+use crate::site::{Answered, Site};
+use crate::socket::peer;
+use crate::world::live::Live;
+use quietcore_assembly::{Assembly, AssemblyError, Staged, Workshop, channels};
 
-/// Lines about a deploy that wait for who asked for it.
-const PROGRESS_MAX: usize = 8;
-
-/// What a site is brought up from.
+/// Everything that a site is brought up from.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The checked site file.
     pub site: Arc<SiteFile>,
-    /// Where it stands.
+    /// Path of the site file.
     pub site_file: PathBuf,
-    /// The program `quietcore-runtime`.
+    /// Path of the program `quietcore-runtime`.
     pub runtime: PathBuf,
-    /// How much of its past each program keeps.
+    /// Part of its past that each program keeps.
     pub start: Restart,
     /// The machine's settings; `None` where this user may not change them.
     pub controls: Option<Controls<LiveSettings>>,
-    /// Who starts it.
+    /// Person or service that starts the site.
     pub started_by: StartedBy,
 }
 
-/// A site that can't be brought up.
+/// The error of a site that can't be brought up.
 #[derive(Debug, thiserror::Error)]
 pub enum UpError {
-    /// Its folder can't be had; it may run already.
+    /// The folder of the site can't be had; it may run already.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Folder(#[from] PlaceError),
     /// Other sites that are up have real-time tasks on its CPUs.
     #[error("{}", lines(.0))]
     SharedCpus(Vec<SharedCpu>),
-    /// A partition can't be made ready.
+    /// A partition can't be assembled, for instance because its program can't be built.
     #[error(transparent)]
     Assembly(#[from] AssemblyError),
-    /// A partition can't be kept.
+    /// A partition can't be kept; the text says why.
     #[error("{0}")]
     Keep(String),
-    /// The machine's settings can't be changed so that they could be put back.
+    /// The machine's settings can't be changed in a way that can be undone.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The partitions that are containers can't be run.
+    /// Nothing can run the partitions that are containers.
     #[error(transparent)]
     Containers(#[from] ContainerError),
     /// The folder of containers can't be used.
@@ -80,13 +78,13 @@ pub enum UpError {
     /// There is no memory for a channel, or there can be no such channel.
     #[error("there is no channel `{channel}`")]
     Channel {
-        /// The channel.
+        /// Name of the channel.
         channel: String,
-        /// Why.
+        /// The error of making its memory.
         #[source]
         source: ChannelMemoryError,
     },
-    /// There is no thread that watches the partitions.
+    /// No thread can be started to watch the partitions.
     #[error("the partitions can't be watched")]
     Monitor(#[source] std::io::Error),
     /// The control socket can't be served.
@@ -109,16 +107,17 @@ struct Inner {
     keepers: Mutex<Vec<Keeper>>,
     names: Vec<String>,
     events: Arc<EventLog>,
+    drift: HostDrift,
     down: AtomicBool,
 }
 
 impl Running {
-    /// Builds the programs of a site, starts its partitions, and answers its clients. `progress` is
-    /// told what happens, a line each. The calling thread, and all that it starts from then on,
-    /// keeps to the housekeeping CPUs.
+    /// Builds the programs of a site, starts its partitions, and answers its clients. `progress`
+    /// gets a line for each step. The calling thread, and all that it starts from then on, keeps to
+    /// the housekeeping CPUs.
     ///
     /// # Errors
-    /// [`UpError`]; then nothing of it runs.
+    /// [`UpError`]; nothing of the site runs then.
     pub fn up(
         plan: Plan,
         places: &Places,
@@ -132,7 +131,7 @@ impl Running {
         tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
         let workshop = Workshop { site_folder, build_folder: state.join("builds") };
-        let events = Arc::new(EventLog::in_file(state.join(past::EVENTS)));
+        let events = Arc::new(EventLog::in_file(Arc::new(Live), state.join(past::EVENTS)));
         let mut ready = Vec::new();
         for partition in plan.site.partitions() {
             progress(&format!("building the program of `{}`", partition.name));
@@ -144,7 +143,7 @@ impl Running {
         let channels = channel_memories(&plan.site)?;
         let monitor = RunningMonitor::start(&plan.site, &events).map_err(UpError::Monitor)?;
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
-        let containers = prepare_containers(&plan.site, places, &settings, &events)?;
+        let rooms = prepare_rooms(&plan.site, &ready, places, &settings, &events)?;
         let mut keepers = Vec::new();
         for (index, (partition, assembly)) in ready.into_iter().enumerate() {
             progress(&format!("starting `{}`", partition.name));
@@ -157,13 +156,12 @@ impl Running {
                 state_folder: state.join(&partition.name),
                 runtime: plan.runtime.clone(),
                 shape: assembly.shape,
-                tasks: TaskDescription::all(&assembly),
+                tasks: tasks_of(&assembly),
                 job: assembly.job,
                 fieldbus: assembly.fieldbus,
-                guest: assembly.guest,
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
-                room: room(&name, &partition, assembly.container, containers.as_ref(), &settings),
+                room: room_of(&name, &partition, &rooms, &assembly.setting),
                 post: monitor.post(index),
                 locks: Cell::new(Some(Arc::clone(&locks))),
                 partition,
@@ -179,6 +177,7 @@ impl Running {
             keepers: Mutex::new(keepers),
             names,
             events,
+            drift: settings.drift(),
             down: AtomicBool::new(false),
         });
         let site: Arc<dyn Site> = Arc::clone(&inner) as Arc<dyn Site>;
@@ -189,23 +188,39 @@ impl Running {
         Ok(Self { inner, server: Some(server), monitor, settings, _claim: claim })
     }
 
-    /// Whether a client asked for the end.
+    /// Returns `true` once a client has asked for the end of the site.
     pub fn is_asked_down(&self) -> bool {
         self.inner.down.load(Ordering::Relaxed)
     }
 
-    /// Brings the site down in order. Returns which settings of the machine could not be put back.
+    /// Brings the site down in order. Returns a message for each setting of the machine that could
+    /// not be put back.
     pub fn down(mut self) -> Vec<String> {
         self.end()
     }
 
-    /// The same site, as its clients see it.
+    /// Returns the same site as its clients see it.
     pub fn site(&self) -> &dyn Site {
         &*self.inner
     }
 
+    /// Returns the answer to `open` for a partition, and its exchange, open for reading only.
+    ///
+    /// # Errors
+    /// [`ControlError`] when there is no such partition, or it has no exchange now.
+    pub fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {
+        let asked = Asked { by: peer::own(), partition: partition.to_owned(), verb: Verb::Open };
+        match self.inner.ask(asked, &mut |_| {})? {
+            Answered { answer: Answer::Opened(opened), file: Some(file) } => Ok((opened, file)),
+            _ => {
+                let what = "it was answered without its exchange".to_owned();
+                Err(Refusal::Failed { what }.at(partition))
+            }
+        }
+    }
+
     fn end(&mut self) -> Vec<String> {
-        // Nobody asks any more before the partitions go.
+        // Clients go first, so that none asks while the partitions end.
         self.server = None;
         self.monitor.stop();
         let mut keepers = self.inner.keepers();
@@ -215,8 +230,8 @@ impl Running {
     }
 }
 
-/// Refuses a site whose real-time tasks would share a CPU with those of another site, and tells of
-/// what else others have of its CPUs.
+/// Refuses a site whose real-time tasks would share a CPU with those of another site, and remarks
+/// on its other shared CPUs.
 fn refuse_shared(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<(), UpError> {
     let shared = shared_cpus::shared_now(site);
     let (refused, told): (Vec<_>, Vec<_>) = shared.into_iter().partition(|it| it.is_refused);
@@ -224,8 +239,8 @@ fn refuse_shared(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<(), 
     if refused.is_empty() { Ok(()) } else { Err(UpError::SharedCpus(refused)) }
 }
 
-/// Locks the CPUs that the site's real-time tasks are to be pinned to, until they run, and refuses
-/// a site that would share them with one that has come up while the programs were built.
+/// Locks the CPUs that the site's real-time tasks are to be pinned to, until they run. Refuses a
+/// site that would share them with one that has come up while the programs were built.
 fn lock_cpus(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<Arc<CpuLocks>, UpError> {
     let locks = CpuLocks::take(shared_cpus::real_time_cpus(site));
     for cpu in locks.not_had() {
@@ -234,7 +249,7 @@ fn lock_cpus(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<Arc<CpuL
              there at this instant may be overlooked; `lslocks` names the process"
         ));
     }
-    // All else was told before.
+    // The remarks were made before.
     refuse_shared(site, &mut |_| ())?;
     Ok(Arc::new(locks))
 }
@@ -243,7 +258,7 @@ fn lines(all: &[SharedCpu]) -> String {
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Tells of retained values that somebody may miss who has copied or moved a site file.
+/// Remarks on retained values that somebody who has copied or moved a site file may miss.
 fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) {
     let name = plan.site.name();
     for other in places.states_of_others(name, &plan.site_file) {
@@ -254,46 +269,34 @@ fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) 
     }
 }
 
-/// What the site's containers have in common; `None` where it has none.
-fn prepare_containers(
+/// Finds out the rooms of the site's partitions, and removes containers that killed supervisors
+/// have left.
+fn prepare_rooms(
     site: &SiteFile,
+    ready: &[(Partition, Assembly)],
     places: &Places,
     settings: &Settings,
     events: &EventLog,
-) -> Result<Option<Containers>, UpError> {
-    let count = site.containers();
-    if count == 0 {
-        return Ok(None);
-    }
-    let folders = places.container_folder().map_err(UpError::ContainerPlace)?;
-    for left in quietcore_backend::container::clear(&folders).left {
+) -> Result<Rooms, UpError> {
+    let in_container = |(_, it): &(_, Assembly)| it.setting.declaration().in_container();
+    let folder = ready.iter().any(in_container).then(|| places.container_folder());
+    let folder = folder.transpose().map_err(UpError::ContainerPlace)?;
+    for left in folder.iter().flat_map(|folder| sweep(folder)) {
         events.note(HOST, "containers", Severity::Warning, &left);
     }
-    let wanted = site.container_runtime();
-    Ok(Some(Containers::prepare(folders, site.name(), count, wanted, settings.group())?))
+    let of_backends = ready.iter().map(|(_, assembly)| &assembly.setting);
+    let (wanted, group) = (site.container_runtime(), settings.group().cloned());
+    Ok(Rooms::prepare(of_backends, site.name(), folder, wanted, group)?)
 }
 
-/// Where the process of a partition runs.
-fn room(
-    site: &str,
-    partition: &Partition,
-    wish: Option<ContainerWish>,
-    containers: Option<&Containers>,
-    settings: &Settings,
-) -> Room {
+/// Returns the room of a partition's process, with the owner that others on the machine can see.
+fn room_of(site: &str, partition: &Partition, rooms: &Rooms, setting: &BackendSetting) -> Room {
     let name = &partition.name;
-    let room = match wish.zip(containers) {
-        Some((wish, containers)) => Room::container(containers.of_partition(name, wish)),
-        None => match settings.group() {
-            Some(group) => Room::behind(group.entrance()),
-            None => Room::among_others(),
-        },
-    };
     let owner = PartitionOwner::own(site, name, partition.cpus_in_use());
-    room.with_share(name, MemoryShare::of(&partition.vcr)).of(owner)
+    rooms.of(name, setting, MemoryShare::of(&partition.vcr)).of(owner)
 }
 
-/// Tells what is to be said of a program that was built.
+/// Notes the compiler's warnings and other remarks on a program that was built.
 fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
     let warnings = first.build.warnings_told();
     if !warnings.is_empty() {
@@ -307,9 +310,8 @@ fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
     }
 }
 
-/// Lets this thread and its children run on the housekeeping CPUs only. Where the kernel refuses
-/// that they run anywhere, at ordinary priority, which a real-time task does not notice but by its
-/// caches.
+/// Restricts this thread and its children to the housekeeping CPUs. Where the kernel refuses, they
+/// run anywhere, at ordinary priority, which a real-time task notices by its caches at most.
 fn stay_off_the_partitions(site: &SiteFile) {
     let Ok(allowed) = setting::allowed() else { return };
     let house = site.housekeeping().unwrap_or_else(|| allowed.without(&site.claimed_cpus()));
@@ -348,56 +350,46 @@ impl Inner {
     }
 
     fn keepers(&self) -> std::sync::MutexGuard<'_, Vec<Keeper>> {
-        // They stay of use whatever became of a thread that held them.
+        // The keepers remain usable even if a thread panicked while it held the lock.
         self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the keeper of a partition and waits for its answer.
-    fn ask<T>(
-        &self,
-        partition: &str,
-        request: impl FnOnce(SyncSender<Result<T, ControlError>>) -> Request,
-    ) -> Result<T, ControlError> {
-        let answer = self.order(partition, request)?;
-        answer.recv().unwrap_or_else(|_| Err(gone(partition)))
+    fn no_partition(&self, partition: &str) -> ControlError {
+        ControlError::no_partition(partition, self.names.iter().map(String::as_str))
     }
 
-    /// Asks the keeper of a partition; its answer comes by and by.
-    fn order<T>(
-        &self,
-        partition: &str,
-        request: impl FnOnce(SyncSender<Result<T, ControlError>>) -> Request,
-    ) -> Result<Receiver<Result<T, ControlError>>, ControlError> {
-        let (sender, answer) = sync_channel(1);
-        {
-            let keepers = self.keepers();
-            let keeper = keepers.iter().find(|keeper| keeper.name == partition);
-            let known = self.names.iter().map(String::as_str);
-            let keeper = keeper.ok_or_else(|| ControlError::no_partition(partition, known))?;
-            if !keeper.ask(request(sender)) {
-                return Err(gone(partition));
-            }
+    /// Hands a request over to the keeper of a partition.
+    fn hand_over(&self, partition: &str, request: Request) -> Result<(), ControlError> {
+        let keepers = self.keepers();
+        let keeper = keepers.iter().find(|keeper| keeper.name == partition);
+        match keeper.ok_or_else(|| self.no_partition(partition))?.ask(request) {
+            true => Ok(()),
+            false => Err(Refusal::ComingDown.at(partition)),
         }
-        Ok(answer)
     }
 
-    fn symbols(&self, partition: &str) -> Result<(u32, Box<Symbols>), ControlError> {
-        self.ask(partition, |reply| Request::Symbols { reply })
-    }
-
-    fn write_commands(
+    /// Does in advance what a keeper must not wait for: builds the program of a deploy.
+    fn prepare(
         &self,
         partition: &str,
-        commands: Vec<Command>,
-        paths: Vec<String>,
-        generation: u32,
-    ) -> Result<Applied, ControlError> {
-        self.ask(partition, |reply| Request::Write { commands, paths, generation, reply })
+        verb: &Verb,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Option<Box<Prepared>>, ControlError> {
+        let Verb::Deploy { folder, .. } = verb else { return Ok(None) };
+        let file = self.plan.site.partitions().iter().find(|known| known.name == partition);
+        let file = file.ok_or_else(|| self.no_partition(partition))?;
+        progress(&format!("building `{}`", folder.display()));
+        let build = self
+            .workshop
+            .build_folder_of(&self.plan.site, file, folder)
+            .map_err(|error| Refusal::NotBuilt { why: not_built(folder, &error) }.at(partition))?;
+        progress("staging it beside the running one");
+        Ok(Some(Box::new(Prepared { build, folder: folder.display().to_string() })))
     }
 }
 
-/// The memory of all channels of a site, in the order of its file. It outlives the processes at
-/// both ends, so that a value stays when its sender is started again.
+/// Makes the memory of all channels of a site, in the order of its file. It outlives the processes
+/// at both ends, so that a value stays when its sender is started again.
 fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError> {
     let memory = |channel: &quietcore_site::Channel| {
         let entries: Vec<Entry> = channels::entries(channel).into_iter().map(Entry::from).collect();
@@ -407,8 +399,8 @@ fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError>
     site.channels().iter().map(memory).collect()
 }
 
-/// Says that a folder is not deployed. The site file's place is left out: it names another folder.
-/// Puts the compiler's words last, since they have many lines.
+/// Returns the message of a deploy that failed. It leaves out the path in the site file, which
+/// names another folder, and puts the compiler's words last, since they have many lines.
 fn not_built(folder: &Path, error: &AssemblyError) -> String {
     let folder = folder.display();
     let why = match error {
@@ -418,110 +410,35 @@ fn not_built(folder: &Path, error: &AssemblyError) -> String {
     format!("the old program runs on, as the one in `{folder}` can't be built: {why}")
 }
 
-fn gone(partition: &str) -> ControlError {
-    ControlError::new(ErrorKind::NotNow, partition, "the site is coming down", "")
-}
-
-/// A change as a command, its names resolved.
-fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> {
-    let place = symbols.resolve(&change.variable).map_err(|error| {
-        ControlError::new(ErrorKind::NoVariable, &change.variable, error.to_string(), "")
-    })?;
-    if !place.writable {
-        let what = "the variable can't be written: it is a constant or an address";
-        return Err(ControlError::new(ErrorKind::NotWritable, &change.variable, what, ""));
-    }
-    let target = target_of(&place);
-    if change.kind == ChangeKind::Unforce {
-        return Ok(Command::Unforce(target));
-    }
-    let assignment = Assignment { target, value: change.encode(&place)?.value };
-    Ok(match change.kind {
-        ChangeKind::Force => Command::Force(assignment),
-        _ => Command::Set(assignment),
-    })
-}
-
-/// Returns the target of commands for a variable.
-pub(crate) fn target_of(place: &Place) -> Target {
-    match place.bit {
-        None => Target::whole(place.offset, place.bytes() as u8),
-        Some(_) => Target { offset: place.offset, bytes: place.bytes() as u8, mask: place.mask() },
-    }
+/// Returns the tasks of a partition, followed by those of its program's kernel, which have no
+/// period.
+fn tasks_of(assembly: &Assembly) -> Vec<TaskDescription> {
+    let period = |task: &quietcore_site::Task| task.release.period().unwrap_or(Nanos::ZERO);
+    let periods = assembly.tasks.iter().map(period).chain(std::iter::repeat(Nanos::ZERO));
+    let named = assembly.task_names().zip(periods);
+    named.map(|(name, period)| TaskDescription { name: name.to_owned(), period }).collect()
 }
 
 impl Site for Inner {
-    fn list(&self) -> Vec<PartitionState> {
-        self.keepers().iter().map(|keeper| keeper.published.state_now()).collect()
+    fn ask(&self, asked: Asked, progress: &mut dyn FnMut(&str)) -> Result<Answered, ControlError> {
+        let Asked { by, partition, verb } = asked;
+        let prepared = self.prepare(&partition, &verb, progress)?;
+        let (caller, waiting) = Caller::new(by);
+        self.hand_over(&partition, Request { verb, prepared, caller })?;
+        waiting.hear(progress).unwrap_or_else(|| Err(Refusal::ComingDown.at(partition)))
     }
 
-    fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {
-        self.ask(partition, |reply| Request::Open { reply })
-    }
-
-    fn write(&self, partition: &str, changes: &[Change]) -> Result<Applied, ControlError> {
-        let (generation, symbols) = self.symbols(partition)?;
-        let commands: Result<Vec<_>, _> =
-            changes.iter().map(|change| command(&symbols, change)).collect();
-        let paths = changes.iter().map(|change| change.variable.clone()).collect();
-        self.write_commands(partition, commands?, paths, generation)
-    }
-
-    fn unforce_all(&self, partition: &str) -> Result<Applied, ControlError> {
-        self.write_commands(partition, vec![Command::UnforceAll], Vec::new(), 0)
-    }
-
-    fn trace_start(&self, partition: &str, trace: &Trace) -> Result<TraceStarted, ControlError> {
-        self.ask(partition, |reply| Request::TraceStart { trace: trace.clone(), reply })
-    }
-
-    fn trace_stop(&self, partition: &str) -> Result<(), ControlError> {
-        self.ask(partition, |reply| Request::TraceStop { reply })
-    }
-
-    fn deploy(
-        &self,
-        partition: &str,
-        folder: &Path,
-        patience: DeployPatience,
-        progress: &mut dyn FnMut(&str),
-    ) -> Result<Deployed, ControlError> {
-        let file = self.plan.site.partitions().iter().find(|known| known.name == partition);
-        let known = || ControlError::no_partition(partition, self.names.iter().map(String::as_str));
-        let file = file.ok_or_else(known)?;
-        progress(&format!("building `{}`", folder.display()));
-        let build =
-            self.workshop.build_folder_of(&self.plan.site, file, folder).map_err(|error| {
-                let what = not_built(folder, &error);
-                ControlError::new(ErrorKind::Build, partition, what, "")
-            })?;
-        progress("staging it beside the running one");
-        let prepared = Box::new(Prepared { build, folder: folder.display().to_string() });
-        let (sender, lines) = sync_channel(PROGRESS_MAX);
-        let answer = self.order(partition, |reply| Request::Deploy {
-            prepared,
-            patience,
-            progress: sender,
-            reply,
-        })?;
-        // The way for lines closes when the request is answered, or given up.
-        lines.iter().for_each(|line| progress(&line));
-        answer.recv().unwrap_or_else(|_| Err(gone(partition)))
-    }
-
-    fn restart(&self, partition: &str, how: Restart) -> Result<(), ControlError> {
-        self.ask(partition, |reply| Request::Restart { how, reply })
-    }
-
-    fn pause(&self, partition: &str, pause: bool) -> Result<(), ControlError> {
-        self.ask(partition, |reply| Request::Pause { pause, reply })
+    fn partitions(&self) -> Partitions {
+        let partitions = self.keepers().iter().map(|keeper| keeper.published.state_now()).collect();
+        Partitions { partitions, drift: self.drift.now() }
     }
 
     fn events(&self, since: u64) -> Vec<EventLine> {
         self.events.since(since)
     }
 
-    fn down(&self) {
+    fn down(&self, by: &Asker) {
+        self.events.add_asked(HOST, "down", "the site is brought down", None, Some(by));
         self.down.store(true, Ordering::Relaxed);
     }
 }

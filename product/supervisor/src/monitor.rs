@@ -5,10 +5,10 @@
 //!                      └─ exchange, mapped for reading only
 //! ```
 //!
-//! What is read together is of one instant between two cycles, or the reading says that it isn't:
-//! a task that computes without pause leaves no such instant. The values belong to the build whose
-//! symbols the monitor has; after a deploy it says so instead of reading something else, and
-//! whoever watches opens it anew ([`watch::Watch`] does).
+//! Values that are read together belong to one instant between two cycles, or the reading says that
+//! they don't: a task that computes without pause leaves no such instant. The values belong to the
+//! build whose symbols the monitor has. After a deploy it says so instead of reading something
+//! else, and must be opened anew, as [`watch::Watch`] does.
 
 mod figures;
 mod selection;
@@ -24,7 +24,7 @@ use quietcore_exchange::{
     View,
 };
 use quietcore_process::exchange::{ExchangeError, ExchangeView};
-use quietcore_program::place::Place;
+use quietcore_program::place::VariableLocation;
 use quietcore_program::symbols::SymbolsFileError;
 use quietcore_program::{SymbolError, Symbols};
 
@@ -34,28 +34,28 @@ use crate::control::Opened;
 pub use figures::{FigureBuffers, LogBars, TaskFigures};
 pub use selection::{Selection, VARIABLES_MAX, Variable};
 
-/// How long an instant without a running task is looked for, in all.
+/// Longest search for an instant without a running task.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Looks between two short sleeps.
 const LOOKS: usize = 200;
-/// A short sleep: a fraction of any cycle that a person watches.
+/// Time of a short sleep: a fraction of any cycle that a person watches.
 const REST: Duration = Duration::from_micros(50);
 
-/// A partition can't be watched.
+/// The error of a partition that can't be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum MonitorError {
-    /// The supervisor did not open it.
+    /// The supervisor did not open the partition.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Its exchange can't be mapped.
+    /// The exchange can't be mapped.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// Its symbols can't be read.
+    /// The symbols of the program can't be read.
     #[error("the symbols `{}` can't be read", path.display())]
     Symbols {
-        /// The file.
+        /// Path of the symbols' file.
         path: PathBuf,
-        /// Why not.
+        /// The error of reading them.
         #[source]
         source: SymbolsFileError,
     },
@@ -65,34 +65,34 @@ pub enum MonitorError {
     /// A pattern can't be read, chooses nothing, or far too much.
     #[error("`{pattern}`: {problem}")]
     Pattern {
-        /// The pattern.
+        /// Pattern as it was given.
         pattern: String,
-        /// What is wrong with it.
+        /// Fault of the pattern, in words.
         problem: String,
     },
     /// The symbols and the exchange don't fit.
     #[error("the symbols don't fit the exchange: {0}; use programs of one build")]
     Data(OutOfData),
-    /// Another build runs now than the one whose symbols these are.
+    /// The build that runs is not the one of these symbols.
     #[error("build {found} runs now, and these are the symbols of build {own}")]
     Replaced {
-        /// The build that runs.
+        /// Generation of the build that runs.
         found: u32,
-        /// The build of the symbols.
+        /// Generation of the symbols' build.
         own: u32,
     },
 }
 
-/// What was read in one go.
+/// The circumstances of values that were read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The cycle of the fastest task after which they were read, as trace and events number it.
+    /// Cycle of the fastest task after which the values were read, as trace and events number it.
     pub cycle: u64,
-    /// Whether all values are of one instant between two cycles.
+    /// `true` if all values are of one instant between two cycles.
     pub consistent: bool,
 }
 
-/// A partition's exchange, and the names of what is in it.
+/// A partition's exchange, and the names of its variables.
 #[derive(Debug)]
 pub struct Monitor {
     opened: Opened,
@@ -101,31 +101,31 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Opens a partition.
+    /// Asks the supervisor to open a partition, and reads its symbols.
     ///
     /// # Errors
-    /// [`MonitorError`].
+    /// [`MonitorError`] when it is refused, or the answer can't be used.
     pub fn open(client: &mut Client, partition: &str) -> Result<Self, MonitorError> {
         let (opened, file) = client.open(partition)?;
         Self::new(opened, file)
     }
 
-    /// A monitor of what was opened.
+    /// Makes a monitor from the supervisor's answer and the file that came with it.
     ///
     /// # Errors
-    /// [`MonitorError`] when the exchange or the symbols are none.
+    /// [`MonitorError`] when the file is no exchange, or the symbols can't be read.
     pub fn new(opened: Opened, file: File) -> Result<Self, MonitorError> {
         let symbols = Symbols::load(&opened.symbols)
             .map_err(|source| MonitorError::Symbols { path: opened.symbols.clone(), source })?;
         Ok(Self { exchange: ExchangeView::open(file)?, symbols, opened })
     }
 
-    /// What the supervisor said about it.
+    /// Returns the supervisor's answer.
     pub fn opened(&self) -> &Opened {
         &self.opened
     }
 
-    /// The names of its variables.
+    /// Returns the symbols of its variables.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
@@ -134,22 +134,23 @@ impl Monitor {
         self.exchange.view()
     }
 
-    /// The trace of a task; `None` where there is no such task.
+    /// Returns the trace of a task; `None` if there is no such task.
     pub fn trace(&self, task: u32) -> Option<TraceReader<'_>> {
         self.view().trace(task)
     }
 
-    /// The cycle that the fastest task began last, as trace and events number it, from 0.
+    /// Returns the cycle that the fastest task began last, as trace and events number it, from 0.
     pub fn cycle(&self) -> u64 {
         self.view().task(self.opened.fastest_task()).map_or(0, TaskStatistics::scan_cycle)
     }
 
-    /// Cycles that all tasks have completed together: as long as it rises, the partition lives.
+    /// Returns the number of cycles that all tasks have completed together. As long as it rises,
+    /// the partition lives.
     pub fn steps(&self) -> u64 {
         self.view().tasks().fold(0, |sum, task| sum.wrapping_add(task.completed_steps()))
     }
 
-    /// Whether another build runs than the one whose names are known here.
+    /// Returns `true` if the build that runs is not the one whose symbols are known here.
     pub fn is_replaced(&self) -> bool {
         self.view().active().generation != self.opened.generation
     }
@@ -190,10 +191,10 @@ impl Monitor {
         if found == own { Ok(()) } else { Err(MonitorError::Replaced { found, own }) }
     }
 
-    /// The forced variables.
+    /// Reads the list of forced variables.
     ///
     /// # Errors
-    /// [`TornRead`] when they could not be read whole.
+    /// [`TornRead`] when it could not be read whole.
     pub fn forces(&self) -> Result<Forces, TornRead> {
         let mut held = [Assignment::default(); FORCE_LIMIT];
         let count = match self.view().forces() {
@@ -203,7 +204,8 @@ impl Monitor {
         Ok(Forces { held: held[..count].to_vec() })
     }
 
-    /// The figures of all tasks, each of one cycle; `None` for a task that could not be read whole.
+    /// Returns the figures of all tasks, each of one cycle; `None` for a task that could not be
+    /// read whole.
     pub fn figures(&self, buffers: &mut FigureBuffers) -> Vec<Option<TaskFigures>> {
         let described = self.opened.tasks.iter();
         self.view()
@@ -214,20 +216,20 @@ impl Monitor {
     }
 }
 
-/// What is forced.
+/// The forced variables of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forces {
     held: Vec<Assignment>,
 }
 
 impl Forces {
-    /// How many variables are forced.
+    /// Returns the number of forced variables.
     pub fn count(&self) -> usize {
         self.held.len()
     }
 
-    /// Whether the variable at a place is forced, be it as part of something larger.
-    pub fn holds(&self, place: &Place) -> bool {
+    /// Returns `true` if the variable at a place is forced, be it as part of something larger.
+    pub fn holds(&self, place: &VariableLocation) -> bool {
         let own = u64::from(place.offset)..u64::from(place.offset) + place.bytes() as u64;
         self.held.iter().any(|force| {
             let Target { offset, bytes, mask } = force.target;

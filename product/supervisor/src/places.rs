@@ -1,4 +1,4 @@
-//! Where running sites live.
+//! The folders of running sites, and of what survives them.
 //!
 //! ```text
 //! RUN/                  0700, owned by the user
@@ -17,12 +17,12 @@
 //! | RUN | `$QUIETCORE_RUN_DIR`, `/run/quietcore` for root, `$XDG_RUNTIME_DIR/quietcore`, `/tmp/quietcore-UID` |
 //! | STATE | `$QUIETCORE_STATE_DIR`, `/var/lib/quietcore` for root, `$XDG_STATE_HOME/quietcore`, `~/.local/state/quietcore` |
 //!
-//! The journal of the machine's settings is the machine's, and in neither of them.
+//! The journal of the machine's settings belongs to the machine, and is in neither of them.
 //!
 //! A site runs exactly while its lock is held: the kernel releases it with the process, however
-//! that ends. A folder whose lock is free is a leftover and is removed by whoever finds it. A RUN
-//! folder that belongs to somebody else, is a link, or that others may write to is refused: `/tmp`
-//! is open to everybody.
+//! that ends. A folder whose lock is free is a leftover, and is removed by whichever process finds
+//! it. A RUN folder that belongs to somebody else, is a link, or that others may write to is
+//! refused, since `/tmp` is open to everybody.
 
 mod claim;
 pub(crate) mod cpu_locks;
@@ -38,7 +38,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use quietcore_host::controls::Store;
+use quietcore_settings::Store;
 use serde::{Deserialize, Serialize};
 
 pub use claim::Claim;
@@ -48,25 +48,25 @@ pub use started::StartedBy;
 /// The schema name of `site.json`.
 pub const SITE_SCHEMA: &str = "quietcore.running-site/1";
 
-/// The most folders looked at when running sites are listed.
+/// Limit of the folders that are looked at when running sites are listed.
 pub const SITE_COUNT_MAX: usize = 1024;
 
-/// The longest name of a site.
+/// Limit of the length of a site's name, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
 
-/// The largest `site.json` that is read.
+/// Limit of the part of a `site.json` that is read, in bytes.
 const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 
-/// The variable that names the folder of running sites.
+/// Environment variable that names the folder of running sites.
 pub const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
-/// The variable that names the folder of their states.
+/// Environment variable that names the folder of their states.
 pub const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 
 /// The folders of root.
 const RUN_OF_ROOT: &str = "/run/quietcore";
 const STATE_OF_ROOT: &str = "/var/lib/quietcore";
 
-/// No names of sites.
+/// Names in these folders that no site can have.
 const JOURNAL: &str = "@machine";
 const CONTAINERS: &str = "@containers";
 const KEY: &str = "@key";
@@ -74,51 +74,51 @@ const KEY: &str = "@key";
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
 const SITE_JSON: &str = "site.json";
-/// The files of retained values in the folder of a partition.
+/// Names of the files of retained values in the folder of a partition.
 pub(crate) const RETAINED: [&str; 2] = ["retained.0", "retained.1"];
-/// The path of the site file, in a folder of STATE.
+/// Name of the file, in a folder of STATE, that holds the path of the site file.
 const OWNER: &str = "site-file";
 
-/// A folder of running sites can't be used, or a site runs already.
+/// The error of a folder that can't be used, or of a site that runs already.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// A variable of the environment holds a relative path.
+    /// An environment variable holds a relative path.
     #[error("`{variable}` is `{value}`, which is not absolute; write it with a `/` in front")]
     Relative {
-        /// The variable.
+        /// Name of the variable.
         variable: &'static str,
-        /// Its value.
+        /// Value of the variable.
         value: String,
     },
     /// There is nowhere to keep state.
     #[error("neither `HOME` nor `XDG_STATE_HOME` is set; set `QUIETCORE_STATE_DIR` to a folder")]
     NoHome,
-    /// The folder is not this user's alone.
+    /// The folder does not belong to this user alone.
     #[error("`{}` {problem}; remove it, or set `{variable}` to a folder of yours",
         folder.display())]
     Foreign {
-        /// The variable of the environment that says where the folder is.
+        /// Environment variable that determines the folder.
         variable: &'static str,
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the folder, such as its owner.
         problem: String,
     },
     /// The operating system refused something.
     #[error("`{}` can't be {action}", path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// What was tried.
+        /// The attempt that failed, as a participle such as `made`.
         action: &'static str,
-        /// Why it failed.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
     /// The name can't be the name of a folder.
     #[error("`{name}` is no name of a site; use up to 64 letters, digits, `-`, `_` and `.`")]
     Name {
-        /// The name.
+        /// Name that was given.
         name: String,
     },
     /// Another supervisor holds the site.
@@ -128,24 +128,24 @@ pub enum PlaceError {
         pid.map_or("unknown".to_owned(), |pid| pid.to_string())
     )]
     AlreadyRunning {
-        /// The site.
+        /// Name of the site.
         site: String,
-        /// The process that runs it, where it has said so.
+        /// Number of the process that runs it, where that has said so.
         pid: Option<u32>,
     },
-    /// Two site files have one number, which is one in four billion.
+    /// Two site files have the same number, a chance of one in four billion.
     #[error("`{}` is of the site file `{}`; rename one of them", folder.display(), owner.display())]
     OtherOwner {
-        /// The folder.
+        /// Folder of that number.
         folder: PathBuf,
-        /// Whose it is.
+        /// Site file that the folder belongs to.
         owner: PathBuf,
     },
-    /// A socket's path may have 107 bytes.
+    /// The path of the socket has more than 107 bytes.
     #[error("`{}` is too long for a socket; set `QUIETCORE_RUN_DIR` to a shorter folder",
         path.display())]
     SocketPath {
-        /// The path.
+        /// Path of the socket.
         path: PathBuf,
     },
 }
@@ -156,20 +156,20 @@ impl PlaceError {
     }
 }
 
-/// What `site.json` says about a running site.
+/// The content of `site.json`: a running site's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteDescription {
-    /// [`SITE_SCHEMA`].
+    /// Schema of the file, [`SITE_SCHEMA`].
     pub schema: String,
     /// Name of the site.
     pub site: String,
     /// Process number of its supervisor.
     pub pid: u32,
-    /// The site file, absolute.
+    /// Absolute path of the site file.
     pub site_file: PathBuf,
-    /// When it was brought up, RFC 3339, UTC.
+    /// Time at which it was brought up; RFC 3339, UTC.
     pub started_at: String,
-    /// Who has started it; `None` where its version doesn't say so.
+    /// Person or service that has started it; `None` where its version doesn't say so.
     #[serde(default)]
     pub started_by: Option<StartedBy>,
     /// Names of its partitions.
@@ -178,14 +178,14 @@ pub struct SiteDescription {
     pub quietcore_version: String,
 }
 
-/// A site that runs.
+/// A site that runs, found in the folder of running sites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningSite {
-    /// Its name.
+    /// Name of the site.
     pub name: String,
-    /// Where it can be talked to.
+    /// Path of its control socket.
     pub socket: PathBuf,
-    /// What it says about itself; `None` in the moments before it has said it.
+    /// Its description of itself; `None` in the moments before it has written one.
     pub description: Option<SiteDescription>,
 }
 
@@ -197,7 +197,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// The folders that hold for this user and environment. Nothing is created yet.
+    /// Determines the folders for this user and environment. Nothing is created yet.
     ///
     /// # Errors
     /// [`PlaceError::Relative`] when a variable holds a relative path.
@@ -206,7 +206,7 @@ impl Places {
         Self::choose(user, |name| std::env::var_os(name).filter(|value| !value.is_empty()))
     }
 
-    /// These folders, as a test has them.
+    /// Takes the folders as given, for tests.
     pub fn new(run: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
         Self { run: run.into(), state: Some(state.into()) }
     }
@@ -222,7 +222,7 @@ impl Places {
             }
             path => Ok(path),
         };
-        // The XDG base directory specification says that relative ones are to be ignored.
+        // The XDG base directory specification says that relative paths are to be ignored.
         let absolute =
             |variable: &str| environment(variable).map(PathBuf::from).filter(|it| it.is_absolute());
         let run = match own(RUN_VARIABLE)? {
@@ -243,7 +243,7 @@ impl Places {
         Ok(Self { run, state })
     }
 
-    /// The folder in which running sites have theirs.
+    /// Returns the folder in which running sites have theirs.
     pub fn run_folder(&self) -> &Path {
         &self.run
     }
@@ -265,8 +265,8 @@ impl Places {
         Ok(folder)
     }
 
-    /// The other site files of this name of which something survives, where that of `site_file` is
-    /// empty: what somebody may miss who has moved or copied it.
+    /// Returns other site files of this name of which retained values survive, if there are none of
+    /// `site_file`: somebody who has moved or copied the file may miss them.
     pub fn states_of_others(&self, site: &str, site_file: &Path) -> Vec<PathBuf> {
         let Some(state) = &self.state else { return Vec::new() };
         let Ok(file) = absolute(site_file) else { return Vec::new() };
@@ -288,8 +288,8 @@ impl Places {
         others.map(|(owner, _)| owner).collect()
     }
 
-    /// The journal of the machine's settings, which is one for all sites wherever their folders
-    /// are. Earlier versions had it in STATE; what they have left there is taken over.
+    /// Returns the journal of the machine's settings, which is one for all sites, wherever their
+    /// folders are. Earlier versions had it in STATE; what they have left there is taken over.
     pub fn journal(&self) -> Store {
         let earlier = self.state.as_deref().unwrap_or_else(|| Path::new(STATE_OF_ROOT));
         Store::of_machine(earlier.join(JOURNAL))
@@ -299,7 +299,7 @@ impl Places {
     /// name.
     ///
     /// # Errors
-    /// As [`Self::state_folder`].
+    /// Those of [`Self::state_folder`].
     pub fn key_folder(&self) -> Result<PathBuf, PlaceError> {
         let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
         make_own_folder(state, STATE_VARIABLE)?;
@@ -308,7 +308,7 @@ impl Places {
         Ok(folder)
     }
 
-    /// That folder, where there is one.
+    /// Returns the folder of the key, if it exists.
     pub fn existing_key_folder(&self) -> Option<PathBuf> {
         self.state.as_ref().map(|state| state.join(KEY)).filter(|folder| folder.is_dir())
     }
@@ -324,7 +324,7 @@ impl Places {
         Ok(folder)
     }
 
-    /// The folder in which containers have theirs, where there is one.
+    /// Returns the folder in which containers have theirs, if it exists.
     ///
     /// # Errors
     /// [`PlaceError`] when it is not this user's.
@@ -333,10 +333,10 @@ impl Places {
         if is_there { self.container_folder().map(Some) } else { Ok(None) }
     }
 
-    /// The sites that run, by name; leftovers of killed supervisors are removed.
+    /// Lists the sites that run, by name, and removes what killed supervisors have left.
     ///
     /// # Errors
-    /// [`PlaceError`] when the folder is there and can't be read, or isn't this user's.
+    /// [`PlaceError`] when the folder exists but can't be read, or isn't this user's.
     pub fn running(&self) -> Result<Vec<RunningSite>, PlaceError> {
         if !self.run.try_exists().unwrap_or(true) {
             return Ok(Vec::new());
@@ -364,7 +364,7 @@ impl Places {
     }
 }
 
-/// What the folder's `site.json` says, if it can be read.
+/// Reads the folder's `site.json`, if there is one of this schema.
 fn describe(folder: &Path) -> Option<SiteDescription> {
     use std::io::Read as _;
     let file = fs::File::open(folder.join(SITE_JSON)).ok()?;
@@ -383,13 +383,13 @@ fn check_name(name: &str) -> Result<(), PlaceError> {
     if good { Ok(()) } else { Err(PlaceError::Name { name: name.to_owned() }) }
 }
 
-/// A path as it is known in whatever folder somebody is.
+/// Returns a path that holds in every working folder.
 fn absolute(path: &Path) -> Result<PathBuf, PlaceError> {
     let found = path.canonicalize().or_else(|_| std::path::absolute(path));
     found.map_err(PlaceError::io(path, "found"))
 }
 
-/// Notes of which site file a folder is, or makes sure that it is of this one.
+/// Writes into the folder which site file it belongs to, or makes sure that it belongs to this one.
 fn claim_state(folder: &Path, file: &Path) -> Result<(), PlaceError> {
     let place = folder.join(OWNER);
     let own = file.as_os_str().as_encoded_bytes();
@@ -399,17 +399,17 @@ fn claim_state(folder: &Path, file: &Path) -> Result<(), PlaceError> {
             let owner = PathBuf::from(OsString::from_vec(found));
             Err(PlaceError::OtherOwner { folder: folder.to_owned(), owner })
         }
-        // There is none yet, or a machine that lost its power has left an empty one.
+        // There is no such note yet, or a machine that lost its power has left an empty one.
         _ => fs::write(&place, own).map_err(PlaceError::io(&place, "written")),
     }
 }
 
-/// Makes a folder that is this user's alone, or makes sure that the one there is. `variable` says
-/// where it is.
+/// Makes a folder that is this user's alone, or makes sure that an existing one is. `variable` is
+/// the environment variable that determines it.
 fn make_own_folder(folder: &Path, variable: &'static str) -> Result<(), PlaceError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     match made {
-        // It is there and no folder: the check says what it is.
+        // Something is there that is no folder: the check says what it is.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(PlaceError::io(folder, "made")(error))
         }
@@ -417,7 +417,7 @@ fn make_own_folder(folder: &Path, variable: &'static str) -> Result<(), PlaceErr
     }
 }
 
-/// Refuses a link, another's folder, and one that others may write to.
+/// Refuses a link, another user's folder, and one that others may write to.
 fn check_own_folder(folder: &Path, variable: &'static str) -> Result<(), PlaceError> {
     let foreign =
         |problem: String| PlaceError::Foreign { variable, folder: folder.to_owned(), problem };

@@ -1,14 +1,14 @@
-//! Records variables of a running program: starts the trace, reads its ring from outside, waits
-//! for the trigger, and hands on what is to be kept.
+//! Records variables of a running program: starts the trace, reads its ring from outside, waits for
+//! the trigger, and passes on the samples that are to be kept.
 //!
 //! ```text
 //! program ─ each k-th cycle ─► trace ring ─► samples ─► Detector ─► Window ─► Output
 //!                                  └─ overwritten before it was read: counted as lost
 //! ```
 //!
-//! The ring is a broadcast: reading costs the program nothing, and a reader that is too slow loses
-//! samples, which is told with the next one. A recording belongs to one build; a deploy ends it,
-//! and what was kept until then stays.
+//! The ring is a broadcast: reading it costs the program nothing, and a reader that is too slow
+//! loses samples, whose number comes with the next one. A recording belongs to one build; a deploy
+//! ends it, and what was kept until then stays.
 
 mod output;
 mod parquet;
@@ -21,48 +21,48 @@ use std::time::{Duration, Instant};
 
 use quietcore_exchange::{TRACE_VARIABLES_MAX, TracePlace, TraceReader, TraceStep};
 use quietcore_program::Value;
-use quietcore_program::place::{Place, Scalar};
+use quietcore_program::place::{Scalar, VariableLocation};
 use quietcore_record::trace::{Moment, Number};
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 
 use crate::client::{Client, ClientError};
-use crate::control::{Trace, TraceStarted};
+use crate::control::{Done, Trace, TraceStarted, Verb};
 use crate::monitor::{Monitor, MonitorError};
 use crate::trigger::{Detector, Stage, Trigger, Window};
 
 pub use output::{FileFormat, Output, TableFile};
 use silence::Silence;
 
-/// Time between two looks at the ring, which holds far more than comes meanwhile.
+/// Time between two looks at the ring, which has room for far more than comes meanwhile.
 const POLL: Duration = Duration::from_millis(2);
-/// Time between two signs of life.
+/// Time between two reports of progress.
 const TELL: Duration = Duration::from_millis(100);
-/// Why a recording ends whose build was replaced.
+/// Reason for the early end of a recording whose build was replaced.
 const REPLACED: &str = "the program was replaced or started anew";
 
-/// How much is kept.
+/// The length of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// This many samples.
+    /// Number of samples, from 1.
     Samples(u64),
-    /// As many as there are in this time.
+    /// Time that the samples span.
     Duration(Nanos),
 }
 
-/// What is to be recorded.
+/// The settings of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RecordingRequest {
     /// Paths or patterns of the variables.
     pub variables: Vec<String>,
-    /// Every which cycle, from 1.
+    /// Number of cycles from one sample to the next, from 1.
     pub every: u32,
     /// Number of the task whose cycles are meant.
     pub task: u32,
-    /// When it begins; at once without.
+    /// Condition for its begin; `None` begins at once.
     pub trigger: Option<Trigger>,
-    /// How many of 100 samples are from before the trigger.
+    /// Part of the samples that are from before the trigger, in percent.
     pub pre_percent: u8,
-    /// How much is kept.
+    /// Number of samples that are kept, or the time that they span.
     pub length: Length,
 }
 
@@ -71,29 +71,29 @@ pub struct Wanted {
 pub struct Column {
     /// Path of the variable.
     pub path: String,
-    /// Its type.
+    /// Type of the variable.
     pub scalar: Scalar,
 }
 
-/// How far a recording is.
+/// The progress of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What it does with samples.
+    /// Stage that it is in: waiting for its trigger, or keeping samples.
     pub stage: Stage,
-    /// Samples kept.
+    /// Samples that were kept so far.
     pub kept: u64,
     /// Samples that will be kept in all.
     pub total: u64,
     /// Samples held from before the trigger.
     pub held: u64,
-    /// Samples lost.
+    /// Samples that were lost so far.
     pub lost: u64,
 }
 
-/// What became of a recording.
+/// The outcome of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Samples kept.
+    /// Samples that were kept.
     pub kept: u64,
     /// Samples that were wanted.
     pub total: u64,
@@ -101,93 +101,93 @@ pub struct Summary {
     pub lost: u64,
     /// Samples kept from before the trigger.
     pub pre: u64,
-    /// The cycle of the trigger, or of the first sample without one; `None` when it never came.
+    /// Cycle of the trigger, or of the first sample without one; `None` if it never came.
     pub began_at: Option<u64>,
-    /// Time between two samples; zero where the task has no period.
+    /// Time between two samples; zero if the task has no period.
     pub sample_period: Nanos,
-    /// Why it ended before its time.
+    /// Reason for its early end; `None` if it was completed.
     pub ended_early: Option<String>,
 }
 
-/// A recording could not be made.
+/// The error of a recording that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The variables can't be had.
     #[error(transparent)]
     Monitor(#[from] MonitorError),
-    /// The supervisor refused.
+    /// The supervisor refused the trace.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// More variables than the trace takes.
+    /// There are more variables than a trace takes.
     #[error(
         "{count} variables are too many; {TRACE_VARIABLES_MAX} can be recorded at once, the \
         trigger's included"
     )]
     TooMany {
-        /// How many.
+        /// Number of variables, the trigger's included.
         count: usize,
     },
     /// There is no such task.
     #[error("there is no task {task}; this partition has {known}")]
     NoTask {
-        /// The task asked for.
+        /// Number of the task that was asked for.
         task: u32,
-        /// Those there are.
+        /// Numbers and names of the tasks that there are.
         known: String,
     },
-    /// A length in time of a task that has no period.
+    /// The length is a time, but the task has no period.
     #[error("task `{task}` has no period, so a duration says nothing; give the number of samples")]
     NoPeriod {
-        /// The task.
+        /// Name of the task.
         task: String,
     },
-    /// Nothing at all would be kept.
+    /// Not even one sample would be kept.
     #[error("no sample would be kept; one comes every {period}")]
     Nothing {
         /// Time between two samples.
         period: Nanos,
     },
-    /// The value that the trigger compares with is none of its variable.
+    /// The value that the trigger compares with does not fit the type of its variable.
     #[error("the trigger compares `{variable}` with `{value}`, which is no {kind}")]
     Limit {
-        /// The variable.
+        /// Path of the variable.
         variable: String,
-        /// The value.
+        /// Value that was given.
         value: String,
-        /// The variable's type.
+        /// Type of the variable.
         kind: String,
     },
-    /// The program was replaced before it began.
+    /// The program was replaced before the recording began.
     #[error("the program was replaced meanwhile; try again")]
     Replaced,
-    /// No sample comes.
+    /// No sample has come for this time.
     #[error("no sample came for {} s; does the partition run? see `quietcore ps`", .0.as_secs())]
     Silent(Duration),
-    /// What was recorded can't be written.
+    /// The recording can't be written.
     #[error("the recording can't be written")]
     Output(#[from] io::Error),
 }
 
-/// What a recording is made of, once the names are resolved.
+/// The settings of a recording, once the names are resolved.
 struct Plan {
     columns: Vec<Column>,
-    places: Vec<Place>,
-    /// Column of the trigger's variable, and what is looked for in it.
+    places: Vec<VariableLocation>,
+    /// Column of the trigger's variable, and the condition on it.
     detector: Option<(usize, Detector)>,
     total: u64,
     pre: usize,
     sample_period: Nanos,
 }
 
-/// Records. Ends when all is kept, `stop` is set, or the program is replaced; the trace is stopped
-/// in each case.
+/// Makes a recording. It ends when all samples are kept, `stop` is set, or the program is replaced;
+/// the trace is stopped in each case.
 ///
 /// # Errors
 /// [`RecordingError`]; what was written into `output` until then is of no use.
 pub fn record(
     client: &mut Client,
     partition: &str,
-    wanted: &Wanted,
+    wanted: &RecordingRequest,
     output: &mut dyn Output,
     tell: &mut dyn FnMut(Progress),
     stop: &AtomicBool,
@@ -198,17 +198,17 @@ pub fn record(
     let reader = monitor.trace(wanted.task).ok_or_else(|| no_task(&monitor, wanted.task))?;
     let variables = plan.columns.iter().map(|column| column.path.clone()).collect();
     let trace = Trace { variables, every: wanted.every, task: wanted.task };
-    let started = client.trace_start(partition, &trace)?;
+    let started: TraceStarted = client.ask(partition, Verb::TraceStart { trace })?;
     let mut run = Run::new(plan, reader, started, wanted.every);
     let ran = if started.generation == monitor.opened().generation {
         run.keep(&monitor, output, tell, stop)
     } else {
         Err(RecordingError::Replaced)
     };
-    // However it ended; the connection would end it, too.
-    let stopped = client.trace_stop(partition);
+    // The trace is stopped however the recording ended; closing the connection would stop it, too.
+    let stopped = client.ask(partition, Verb::TraceStop);
     let ended_early = ran?;
-    stopped?;
+    let Done {} = stopped?;
     Ok(run.summary(ended_early))
 }
 
@@ -219,11 +219,11 @@ fn no_task(monitor: &Monitor, task: u32) -> RecordingError {
 }
 
 impl Plan {
-    fn make(monitor: &Monitor, wanted: &Wanted) -> Result<Self, RecordingError> {
+    fn make(monitor: &Monitor, wanted: &RecordingRequest) -> Result<Self, RecordingError> {
         let task = monitor.opened().tasks.get(wanted.task as usize);
         let task = task.ok_or_else(|| no_task(monitor, wanted.task))?;
         let selection = monitor.select(&wanted.variables)?;
-        let mut variables: Vec<(String, Place)> = selection
+        let mut variables: Vec<(String, VariableLocation)> = selection
             .variables()
             .iter()
             .map(|variable| (variable.path.to_string(), variable.place.clone()))
@@ -266,13 +266,13 @@ impl Plan {
     }
 }
 
-/// The trigger's limit as a number: a fraction is compared with whole numbers, too.
+/// Returns the trigger's limit as a number: whole numbers may be compared with a fraction, too.
 fn limit_of(trigger: &Trigger, scalar: &Scalar) -> Result<f64, RecordingError> {
     let Some((_, text)) = &trigger.limit else { return Ok(0.0) };
     let named = || Value::parse(text, scalar).ok()?.as_f64();
     let number = text.parse::<f64>().ok();
     let limit = match scalar {
-        Scalar::Bool | Scalar::Enum(_) => named().or(number),
+        Scalar::Number(DataType::Bool) | Scalar::Enum(_) => named().or(number),
         _ => number.or_else(named),
     };
     limit.ok_or_else(|| RecordingError::Limit {
@@ -282,7 +282,7 @@ fn limit_of(trigger: &Trigger, scalar: &Scalar) -> Result<f64, RecordingError> {
     })
 }
 
-/// A sample as it waits in the window.
+/// A sample that waits in the window.
 struct Sample {
     cycle: u64,
     time: Nanos,
@@ -293,7 +293,7 @@ struct Sample {
 struct Run<'map> {
     plan: Plan,
     reader: TraceReader<'map>,
-    /// What the samples must be of to be ours.
+    /// Places, distance and generation by which our own samples are known.
     expected: (Vec<TracePlace>, u64, u32),
     window: Window<Sample>,
     is_ours: bool,
@@ -306,7 +306,7 @@ struct Run<'map> {
 
 impl<'map> Run<'map> {
     fn new(plan: Plan, reader: TraceReader<'map>, started: TraceStarted, every: u32) -> Self {
-        let place = |place: &Place| TracePlace {
+        let place = |place: &VariableLocation| TracePlace {
             offset: place.offset,
             bytes: u8::try_from(place.bytes()).expect("a scalar has at most 8 bytes"),
         };
@@ -324,7 +324,7 @@ impl<'map> Run<'map> {
         }
     }
 
-    /// Takes samples until all is kept; returns why it ended before.
+    /// Takes samples until all are kept; otherwise returns the reason for the early end.
     fn keep(
         &mut self,
         monitor: &Monitor,
@@ -356,7 +356,7 @@ impl<'map> Run<'map> {
                     }
                 }
                 TraceStep::Nothing if silence.may_rest() && monitor.is_replaced() => {
-                    // A task that rests does not say so itself.
+                    // A task that rests does not report the change itself.
                     return Ok(Some(REPLACED.to_owned()));
                 }
                 TraceStep::Nothing => match silence.lasts(Instant::now(), monitor.steps()) {
@@ -447,8 +447,8 @@ fn seconds_from(zero: Nanos, time: Nanos) -> f64 {
     }
 }
 
-/// The number in the word that the ring holds for a place.
-fn number(place: &Place, word: u64) -> Number {
+/// Decodes the word that the ring holds for a variable.
+fn number(place: &VariableLocation, word: u64) -> Number {
     let value = place.decode(&word.to_le_bytes()).expect("a word has the bytes of any scalar");
     match value {
         Value::Bool(value) => Number::Bool(value),

@@ -1,7 +1,7 @@
-//! When a recording begins, and what is kept from before.
+//! The begin of a recording, and the samples that are kept from before it.
 //!
 //! | written | begins with the first sample |
-//! |---------|------------------------------|
+//! | written | the recording begins with the first sample |
 //! | `servo_Y.torque > 0.5` | where this holds (level) |
 //! | `servo_U.enable` | where it is not zero (level) |
 //! | `rising servo_U.enable` | where it holds and didn't in the sample before (edge) |
@@ -13,14 +13,14 @@
 //! ```
 //!
 //! An edge lies between two samples that were seen; the first sample alone makes none. Where
-//! samples were lost, the edge between those beside the gap counts: it did happen. A comparison
-//! with what is no number never holds.
+//! samples were lost, the edge between those beside the gap counts, since it did happen. A
+//! comparison with NaN never holds.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
-/// How the value is compared.
+/// The comparisons of a value with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `>`
@@ -60,36 +60,36 @@ impl Comparison {
             Self::Below => value < limit,
             Self::AtMost => value <= limit,
             Self::Equal => value == limit,
-            // What is no number is unequal to all; that must not begin a recording.
+            // NaN is unequal to everything, which must not begin a recording.
             Self::Unequal => value != limit && !value.is_nan() && !limit.is_nan(),
         }
     }
 }
 
-/// Which moment of a condition counts.
+/// The moments of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Whenever it holds.
+    /// Every sample for which it holds.
     Level,
-    /// When it begins to hold.
+    /// The sample with which it begins to hold.
     Rising,
-    /// When it ceases to hold.
+    /// The sample with which it ceases to hold.
     Falling,
 }
 
 /// A condition on one variable, as a person writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trigger {
-    /// The variable's path.
+    /// Path of the variable.
     pub variable: String,
-    /// Which moment counts.
+    /// Moment of the condition that counts.
     pub moment: Moment,
-    /// The comparison and what is compared with, as written: a number, `true`, `false` or the name
-    /// of an enumeration's value. `None` compares with zero.
+    /// Comparison and limit, as written: a number, `true`, `false` or the name of an enumeration's
+    /// value. `None` compares with zero.
     pub limit: Option<(Comparison, String)>,
 }
 
-/// What is written is no condition.
+/// The error of a text that is no condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is no trigger: {problem}; write it like `servo_Y.torque > 0.5` or `rising \
@@ -152,7 +152,7 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// A trigger with its limit as a number, and the sample before.
+/// A trigger with its limit as a number, and the result for the sample before.
 #[derive(Clone, Debug)]
 pub struct Detector {
     moment: Moment,
@@ -162,8 +162,8 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// Watches for a trigger whose limit, as a number, is `limit`; without one, for a value that is
-    /// not zero.
+    /// Watches for a trigger whose limit, as a number, is `limit`; for a trigger without one,
+    /// watches for a value that is not zero.
     pub fn new(trigger: &Trigger, limit: f64) -> Self {
         let (comparison, limit) = match &trigger.limit {
             Some((comparison, _)) => (*comparison, limit),
@@ -172,7 +172,7 @@ impl Detector {
         Self { moment: trigger.moment, comparison, limit, before: None }
     }
 
-    /// Takes the next value of the variable; whether the recording begins with it.
+    /// Takes the next value of the variable; returns `true` if the recording begins with it.
     pub fn sees(&mut self, value: f64) -> bool {
         let holds = self.comparison.holds(value, self.limit);
         let before = self.before.replace(holds);
@@ -184,55 +184,55 @@ impl Detector {
     }
 }
 
-/// What a window does with samples.
+/// The stages of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The trigger has not come yet.
     Waiting,
-    /// Samples are kept.
+    /// The trigger has come, and samples are kept.
     Keeping,
-    /// All that was asked for has been kept.
+    /// All samples that were asked for have been kept.
     Full,
 }
 
-/// Keeps `total` samples, of which at most `pre` from before the trigger.
+/// Keeps `total` samples, at most `pre` of them from before the trigger.
 ///
-/// It holds no more than the `pre` samples; what is kept is handed on at once.
+/// It holds no more than the `pre` samples; samples that are kept are handed on at once.
 #[derive(Clone, Debug)]
 pub struct Window<T> {
     pre: usize,
     before: VecDeque<T>,
-    /// Samples that are still to be kept.
+    /// Number of samples that are still to be kept.
     left: u64,
     stage: Stage,
 }
 
 impl<T> Window<T> {
-    /// A window of `total` samples. At least one of them is the trigger's, so `pre` is limited to
-    /// one less.
+    /// Makes a window of `total` samples. At least one of them is the trigger's, so `pre` is
+    /// limited to one less.
     pub fn new(pre: usize, total: u64) -> Self {
         let pre = pre.min(usize::try_from(total.saturating_sub(1)).unwrap_or(usize::MAX));
         Self {
             pre,
-            // Grown as samples come: a trigger may come long before there are as many.
+            // It grows as samples come: a trigger may come long before there are as many.
             before: VecDeque::new(),
             left: total,
             stage: if total == 0 { Stage::Full } else { Stage::Waiting },
         }
     }
 
-    /// What it does with the next sample.
+    /// Returns the stage that the next sample meets.
     pub fn stage(&self) -> Stage {
         self.stage
     }
 
-    /// Samples from before the trigger that it holds.
+    /// Returns the number of samples from before the trigger that it holds.
     pub fn held(&self) -> usize {
         self.before.len()
     }
 
-    /// Takes a sample, and hands on what is to be kept now, in order. With the trigger, those from
-    /// before it come along, and the last of what is handed on is the trigger's sample.
+    /// Takes a sample, and hands on those that are to be kept now, in order. With the trigger's
+    /// sample, which is the last of them, come those from before it.
     pub fn take(&mut self, sample: T, triggered: bool) -> impl Iterator<Item = T> + use<T> {
         let mut kept = VecDeque::new();
         match self.stage {

@@ -16,17 +16,19 @@ use backend::{PATIENCE, realised};
 use quietcore_record::class::catalogue;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{
-    Activity, Change, ChangeKind, DeployPatience, PartitionState, Restart,
+    Activity, Applied, Change, ChangeKind, DeployPatience, Deployed, Done, PartitionState, Restart,
+    Verb,
 };
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::Monitor;
 use quietcore_supervisor::places::{Places, StartedBy};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The receiver's partition comes first in the file: it starts before there is a sender.
+/// A site file in which the receiver's partition comes first, so that it starts before there is a
+/// sender.
 ///
-/// The watchdogs strike after a second: a restart because the machine stood still for a moment is
-/// no matter of these tests, and counts as the restarts do which they look at.
+/// Its watchdogs strike after a second: these tests count restarts, and must not count one that
+/// happens because the machine stood still for a moment.
 const SITE: &str = r#"
 [site]
 name = "cell"
@@ -89,13 +91,13 @@ policy = "other"
 watchdog = "1 s"
 "#;
 
-/// What `COM_TIMEOUT` is in `Com.h`.
+/// Status `COM_TIMEOUT` of `Com.h`.
 const COM_TIMEOUT: f64 = 144.0;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 struct Site {
-    /// It comes down before its folders go.
+    /// Dropped first: the site comes down before its folders go.
     running: Option<Running>,
     folder: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
@@ -159,11 +161,11 @@ impl Site {
         }
     }
 
-    /// Variables of one partition, all of one moment.
+    /// Reads variables of one partition, all at one moment.
     fn values<const N: usize>(&self, partition: &str, paths: [&str; N]) -> [f64; N] {
         let end = Instant::now() + PATIENCE;
         loop {
-            // Its process may be starting.
+            // Its process may just be starting.
             if let Ok(monitor) = Monitor::open(&mut self.client(), partition) {
                 let paths = paths.map(str::to_owned);
                 let mut selection = monitor.select(&paths).expect("variables");
@@ -191,7 +193,9 @@ impl Site {
             value: Some(value.to_owned()),
             allow_nan: false,
         };
-        self.client().write(partition, &[change]).unwrap_or_else(|error| panic!("{error}"));
+        self.client()
+            .ask::<Applied>(partition, Verb::write([change]))
+            .unwrap_or_else(|error| panic!("{error}"));
     }
 
     fn pid(&self, partition: &str) -> Pid {
@@ -217,7 +221,7 @@ fn copy_model(model: &str, to: &Path) {
     }
 }
 
-/// The memory files of the channels that a process has, as another handle of each.
+/// Returns the memory files of the channels that a process has, as another handle of each.
 fn channels_of(pid: Pid) -> Vec<File> {
     let folder = PathBuf::from(format!("/proc/{}/fd", pid.as_raw_nonzero()));
     let is_channel = |path: &PathBuf| {
@@ -298,17 +302,19 @@ fn a_deployed_and_a_restarted_program_keep_their_channels() {
     let source = changed.join("receiver.c");
     let text = std::fs::read_to_string(&source).unwrap().replace("{100, 3}", "{100, 5}");
     std::fs::write(&source, text).unwrap();
-    let deployed =
-        site.client().deploy("receiver", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed = site
+        .client()
+        .ask::<Deployed>("receiver", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     assert_eq!(deployed.unwrap_or_else(|error| panic!("{error}")).generation, 2);
     assert_eq!(site.value("receiver", "receiver_P.scale"), 5.0);
     for _ in 0..2 {
         let before = site.value("receiver", "receiver_DW.count");
-        // A program that was started again gets at once what was sent last.
+        // A program that was started again gets the last sent values at once.
         let more = || site.value("receiver", "receiver_DW.count") > before + 20.0;
         site.wait_for("values go on to come", more);
         assert_eq!(site.value("receiver", "receiver_DW.torn"), 0.0);
-        let restarted = || site.client().restart("receiver", Restart::Cold).is_ok();
+        let restarted =
+            || site.client().ask::<Done>("receiver", Verb::Restart { how: Restart::Cold }).is_ok();
         site.wait_for("the build is no longer on probation", restarted);
     }
 }
@@ -330,8 +336,9 @@ fn a_queue_outlives_a_build_that_crashed_in_it() {
     );
     assert_ne!(text, wild);
     std::fs::write(&source, wild).unwrap();
-    let deployed =
-        site.client().deploy("sender", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed = site
+        .client()
+        .ask::<Deployed>("sender", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     assert_eq!(deployed.unwrap_or_else(|error| panic!("{error}")).generation, 2);
     let reverted = || {
         let events = site.client().events(0).expect("the site answers");
@@ -351,7 +358,7 @@ fn a_channel_full_of_nonsense_harms_nobody_and_is_mended_at_the_next_start() {
     site.set("sender", "sender_P.burst", "2");
     let receiver = site.pid("receiver");
     let files = channels_of(receiver);
-    // Both the inherited descriptors and those behind the mappings.
+    // Both the inherited descriptors and those behind the mappings are overwritten.
     assert!(files.len() >= 2, "{files:?}");
     for fill in [0xff, 0x00, 0xa5] {
         for file in &files {
@@ -375,7 +382,7 @@ fn a_channel_full_of_nonsense_harms_nobody_and_is_mended_at_the_next_start() {
 fn no_descriptor_is_left_when_the_site_is_down() {
     let mut site = Site::up(&site("10 ms"));
     site.running = None;
-    // What is opened once and kept, by libraries too, is open now.
+    // Whatever is opened once and kept, by libraries too, is open now.
     let before = descriptors();
     for _ in 0..2 {
         site.start(&self::site("10 ms"));
@@ -391,7 +398,7 @@ fn a_program_without_channels_is_told_so() {
     site.wait_for("a step was run", || site.value("lone", "lone_DW.now") > 0.0);
     let paths =
         ["lone_DW.sent", "lone_DW.received", "lone_DW.group", "lone_DW.message", "lone_DW.value"];
-    // E_NOT_OK in `Com.h`.
+    // Status `E_NOT_OK` of `Com.h`.
     assert_eq!(site.values("lone", paths), [1.0, 1.0, 1.0, 1.0, 5.0]);
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use quietcore_segment::{Options, Segment, SubDevice};
-use quietcore_supervisor::control::{Change, ChangeKind};
+use quietcore_supervisor::control::{Applied, Change, ChangeKind, Verb, WhyNoEffect};
 use quietcore_wire::{PacketWire, Server};
 use site::Site;
 
@@ -85,15 +85,17 @@ entry = "keys.input_1"
         allow_nan: false,
     };
     let group = [set("counter_P.gain"), set("counter_U.input")];
-    let applied = site.client().write("axis", &group).unwrap();
-    assert_eq!(applied.overwritten, ["counter_U.input"]);
+    let applied = site.client().ask::<Applied>("axis", Verb::write(group.to_vec())).unwrap();
+    let why: Vec<_> = applied.effects.iter().map(|effect| effect.without_effect).collect();
+    assert_eq!(why, [None, Some(WhyNoEffect::WrittenByFieldbus)]);
     let force = Change { kind: ChangeKind::Force, ..set("counter_U.input") };
-    let applied = site.client().write("axis", &[force]).unwrap();
-    assert!(applied.overwritten.is_empty(), "a force holds");
+    let applied = site.client().ask::<Applied>("axis", Verb::write([force])).unwrap();
+    assert_eq!(applied.effects[0].without_effect, None, "a force holds");
     site.wait_for_value("counter_Y.output", |value| value == 9.0);
 }
 
-/// The same with another program behind an interface, slow enough for an emulated machine.
+/// Returns the same site with another program behind an interface, slow enough for an emulated
+/// machine.
 fn elsewhere() -> String {
     let mut text = SITE.to_owned();
     for (from, to) in [
@@ -150,8 +152,8 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
     assert_eq!(valves[..2], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
 }
 
-/// Why no partition can run at a real-time priority on CPU 1 beside others here; `None` where one
-/// can.
+/// Returns why no partition can run here at a real-time priority on CPU 1 beside others; `None` if
+/// one can.
 fn no_second_cpu() -> Option<&'static str> {
     let facts = quietcore_host::Facts::read_quickly().machine();
     let has_second = facts.online.iter().any(|cpu| cpu.get() == 1);
@@ -183,8 +185,8 @@ fn a_partition_at_a_real_time_priority_reaches_subdevices_behind_a_virtual_inter
         let server = scope.spawn(|| server.serve(|_| stop.load(Relaxed)).unwrap());
         let stopping = StopAtEnd(&stop);
         let site = Site::up(&text, "counter");
-        // It runs: all SubDevices were in OP. Whether each answer comes within its cycle
-        // afterwards is a question of time, which an emulated machine doesn't answer.
+        // It runs: all SubDevices were in OP. Whether each answer comes within its cycle afterwards
+        // is a question of time, which an emulated machine doesn't answer.
         let cycles = site.value("counter_DW.total");
         site.wait_for_value("counter_DW.total", |total| total > cycles + 20.0);
         drop(stopping);
@@ -192,14 +194,14 @@ fn a_partition_at_a_real_time_priority_reaches_subdevices_behind_a_virtual_inter
     });
 }
 
-/// What `tc` says of an interface, with its counts.
+/// Returns the output of `tc` for an interface, with its counts.
 fn queue_of_left() -> String {
     let mut order = Command::new("tc");
     let told = order.args(["-s", "qdisc", "show", "dev", "left"]).output();
     String::from_utf8_lossy(&told.expect("`tc` runs").stdout).into_owned()
 }
 
-/// Bytes that went through the queue.
+/// Returns the bytes that went through the queue.
 fn sent(queue: &str) -> u64 {
     let (_, sent) = queue.split_once("Sent ").expect("a count");
     sent.split(' ').next().and_then(|bytes| bytes.parse().ok()).expect("a number")
@@ -227,7 +229,7 @@ fn a_partition_with_a_share_of_the_network_sends_through_its_limit() {
         let cycles = site.value("counter_DW.total");
         site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
         let then = queue_of_left();
-        // Each frame has 60 bytes at least.
+        // Each frame has at least 60 bytes.
         assert!(sent(&then) >= sent(&first) + 600, "{first}\n{then}");
         let fieldbus = site.client().list().unwrap().remove(0).fieldbus.unwrap();
         assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));

@@ -1,25 +1,26 @@
-//! What is forced stays forced, whatever becomes of process and program, and leaves nothing behind.
+//! Forced variables stay forced, whatever becomes of process and program, and leave nothing behind.
 //!
-//! Method: a program that notes the input which its first step saw, killed, crashed and replaced
-//! while its input is forced.
+//! Method: a program that notes the input which its first step saw is killed, crashes and is
+//! replaced while its input is forced.
 
 mod site;
 
 use std::time::{Duration, Instant};
 
 use quietcore_supervisor::control::{
-    Activity, ChangeKind, DeployPatience, Deployed, Probation, Restart,
+    Activity, ChangeKind, DeployPatience, Deployed, Done, Probation, Restart, Verb,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, SITE, Site, copy_model};
 
-/// One more than the input that the first step of the program saw.
+/// Variable that is one more than the input that the first step of the program saw.
 const FIRST_INPUT: &str = "counter_DW.filter[1]";
 
 fn deploy(site: &Site, replacements: &[(&str, &str)]) -> Deployed {
     let changed = site.folder.path().join("changed");
     copy_model("counter", &changed, replacements);
-    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilProven, &mut |_| {});
+    let deployed =
+        site.client().ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilProven));
     deployed.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -57,7 +58,7 @@ fn a_force_is_in_force_before_the_first_step_of_a_process_that_starts_again() {
     assert_eq!(forces(&site), 1);
     let told = site.wait_for_event("forces");
     assert_eq!(told, "forces hold on in the new process: `counter_U.input`");
-    // And in the one after that.
+    // It is also in force in the process after that.
     site.change(ChangeKind::Force, "counter_U.input", Some("30"));
     kill(&site, 2);
     site.wait_for_value(FIRST_INPUT, |value| value == 31.0);
@@ -74,7 +75,7 @@ fn a_force_is_in_force_in_the_first_step_after_a_fault() {
     let text = site.wait_for_event("restarted");
     assert!(text.contains("after its fault"), "{text}");
     site.wait_for_value(FIRST_INPUT, |value| value == 22.0);
-    site.client().restart("axis", Restart::Cold).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Cold }).unwrap();
     site.wait_for_value(FIRST_INPUT, |value| value == 22.0);
     assert_eq!(forces(&site), 1);
 }
@@ -162,18 +163,19 @@ fn a_build_on_probation_says_how_long() {
     let changed = site.folder.path().join("changed");
     copy_model("counter", &changed, &[("= {2.0, 0}", "= {4.0, 0}")]);
     let mut client = site.client();
-    let deployed = client.deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed =
+        client.ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     let deployed = deployed.unwrap_or_else(|error| panic!("{error}"));
     if let Probation::Running { cycles, left } = deployed.probation {
         assert!((1..=200).contains(&cycles) && left.get() == cycles * 5_000_000);
-        // A second may pass before it is asked, and then nothing is refused.
-        if let Err(refused) = client.restart("axis", Restart::Warm) {
+        // A second may pass before the probation is asked for; then nothing is refused.
+        if let Err(refused) = client.ask::<Done>("axis", Verb::Restart { how: Restart::Warm }) {
             let refused = refused.to_string();
             assert!(refused.contains("build 2 is on probation for another "), "{refused}");
         }
     }
     site.wait_for_event("probation");
-    client.restart("axis", Restart::Warm).unwrap();
+    client.ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
 }
 
 /// Goal: nothing is waited for in a process that ends as a build in it is taken back, and no force
@@ -197,10 +199,11 @@ fn a_force_outlives_a_process_that_ends_as_its_build_is_taken_back() {
         "static int told; if (counter_P.gain == 21.0 && ++told == 5) {{ \
          setenv(\"LEAVE\", \"1\", 1); *nowhere = 3; }} {count}"
     );
-    // A parameter that begins anew is not carried over, and a force on it not back.
+    // A parameter that begins anew is not carried over, and a force on it does not come back.
     let anew = ("= {2.0, 0}", "= {3.0, 0}");
     copy_model("counter", &changed, &[(include, &more), (count, &crashes), anew]);
-    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed =
+        site.client().ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     deployed.unwrap_or_else(|error| panic!("{error}"));
     site.change(ChangeKind::Force, "counter_P.gain", Some("21"));
     wait_for_restart(&site, 1);

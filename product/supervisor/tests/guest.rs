@@ -2,7 +2,7 @@
 //! watched, tuned, deployed to, paused, crashed on purpose, and gone. Skipped where there is no
 //! KVM, or one that interprets its guests.
 //!
-//! What holds for partitions of all backends is in `running`.
+//! The tests for partitions of all backends are in `running`.
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience};
+use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Deployed, Paused, Verb};
 use site::{Site, copy_model};
 
-/// Slow enough for a virtual machine in an emulated one.
+/// A site file with a cycle that is slow enough for a virtual machine in an emulated one.
 const SITE: &str = r#"
 [site]
 name = "servo"
@@ -89,7 +89,7 @@ entry = "drive.modes_of_operation"
 
 const MODEL: &str = "../../../models/servo";
 
-/// What a partition could leave behind on a machine.
+/// Traces that a partition could leave behind on a machine.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     interfaces: BTreeSet<String>,
@@ -115,12 +115,12 @@ impl Left {
     }
 }
 
-/// The name of a process; `None` where there is none of this number.
+/// Returns the name of a process; `None` if there is none of this number.
 fn process(number: u32) -> Option<String> {
     fs::read_to_string(format!("/proc/{number}/comm")).ok()
 }
 
-/// Whether guests can run here that compute; says it where not.
+/// Returns `true` if guests that compute can run here; otherwise says why not.
 fn has_kvm() -> bool {
     if fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_err() {
         quietcore_skip::skip!("/dev/kvm can't be opened");
@@ -148,32 +148,34 @@ fn a_servo_in_a_guest_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing
     assert_eq!(state.backend, "kvm");
     let first = state.pid.expect("the guest's process");
 
-    // The drive is switched on over the fieldbus: all that is of CiA 402 takes part.
+    // The drive is switched on over the fieldbus: all of CiA 402 takes part.
     site.wait_for_value("servo_U.statusword", |word| word as u32 & 0x6F == 0x27);
     let fieldbus = site.client().list().unwrap().remove(0).fieldbus.expect("it has one");
     assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
     assert_eq!(fieldbus.working_counter, fieldbus.working_counter_expected);
 
-    // Tuned: a slow controller, and a place to go to.
+    // Now it is tuned: a slow controller, and a place to go to.
     site.change(ChangeKind::Set, "servo_P.Kv", Some("2"));
     site.change(ChangeKind::Force, "servo_U.target", Some("0.5"));
     site.wait_for_value("servo_U.position", |position| position > 0.05);
 
-    site.client().pause("axis", true).unwrap();
+    site.client().ask::<Paused>("axis", Verb::Pause).unwrap();
     site.wait_for("paused", |state| *state == Activity::Paused);
     let held = site.value("servo_U.position");
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(site.value("servo_U.position"), held);
-    site.client().pause("axis", false).unwrap();
+    site.client().ask::<Paused>("axis", Verb::Resume).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
 
-    // A program that crashes after a while is deployed to the guest that runs.
+    // A program that crashes after a while is deployed to the running guest.
     let changed = site.folder.path().join("changed");
     let crash = "static int32_t left = 60;\n  if (--left == 0) *(volatile int32_t *)0x40 = 1;";
     let begin = "void servo_step(void)\n{";
     copy_model(MODEL, &changed, &[(begin, &format!("{begin}\n  {crash}"))]);
-    let deployed =
-        site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {}).unwrap();
+    let deployed = site
+        .client()
+        .ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns))
+        .unwrap();
     assert_eq!(deployed.generation, 2);
     assert!(deployed.tuned.contains(&"servo_P.Kv".to_owned()), "{deployed:?}");
     let text = site.wait_for_event("crash");

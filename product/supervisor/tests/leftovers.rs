@@ -1,11 +1,11 @@
-//! What a site leaves behind when it is down.
+//! A site leaves nothing behind when it is down.
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
 
 use std::time::{Duration, Instant};
 
-use quietcore_supervisor::control::DeployPatience;
+use quietcore_supervisor::control::{DeployPatience, Deployed, Verb};
 use site::{PATIENCE, SITE, Site, copy_model};
 
 /// Goal: what a program forks does not outlive its partition, also where it left the group.
@@ -16,7 +16,7 @@ fn a_process_that_a_program_has_forked_ends_with_the_partition() {
     }
 }
 
-/// Forks a process that does something `before` it waits for ever.
+/// Forks a process that does something `before` it waits for ever; checks that it ends.
 fn a_forked_process_ends(before: &str) {
     let mut site = Site::up(SITE, "counter");
     let changed = site.folder.path().join("changed");
@@ -35,7 +35,7 @@ fn a_forked_process_ends(before: &str) {
         ],
     );
     site.client()
-        .deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {})
+        .ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns))
         .expect("it is deployed");
     let child = site.wait_for_value("counter_child", |value| value > 1.0);
     let place = format!("/proc/{child}/stat");

@@ -1,11 +1,13 @@
-//! A program that calls the C library for what a real-time program should not: it prints, closes
-//! files that are not its own, allocates and is cut off in that.
+//! A program that calls the C library for things that a real-time program should not do: it prints,
+//! closes files that are not its own, allocates, and is cut off in that.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod site;
 
-use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Probation, Restart};
+use quietcore_supervisor::control::{
+    Activity, ChangeKind, DeployPatience, Deployed, Done, Probation, Restart, Verb,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use site::{SITE, Site};
 
@@ -13,7 +15,7 @@ fn up() -> Option<Site> {
     up_with(&[])
 }
 
-/// Brings it up with some of the site file replaced.
+/// Brings it up with parts of the site file replaced.
 fn up_with(replacements: &[(&str, &str)]) -> Option<Site> {
     if std::env::var("QUIETCORE_TEST_BACKEND").is_ok_and(|backend| backend.contains("kvm")) {
         quietcore_skip::skip!("a guest has no C library of the host");
@@ -30,7 +32,7 @@ fn call(site: &Site, number: &str) {
     site.change(ChangeKind::Set, "library_P.call", Some(number));
 }
 
-/// More cycles are run.
+/// Checks that the program runs more cycles.
 fn goes_on(site: &Site, restarts: u32) {
     let before = site.value("library_DW.total");
     site.wait_for_value("library_DW.total", |value| value > before + 20.0);
@@ -109,6 +111,16 @@ fn a_program_that_is_cut_off_in_a_library_is_told_and_runs_again() {
     assert_eq!(site.told("hung"), None, "no task stood still");
 }
 
+/// Goal: a person learns which line of the program called what crashed in a library.
+#[test]
+fn a_crash_in_a_library_is_placed_where_the_program_called_it() {
+    let Some(site) = up() else { return };
+    call(&site, "7");
+    let text = site.wait_for_event("crash");
+    let place = "SIGSEGV inside of a library that it called in `measure_nothing` (library.c:41)";
+    assert!(text.contains(place), "{text}");
+}
+
 /// Goal: a person who asks for a cold restart gets one where that takes another process, too.
 /// Method: a deployed program is cut off while it allocates, and taken back for the one before,
 /// which runs on and retains its values in every cycle.
@@ -119,7 +131,7 @@ fn a_cold_restart_in_another_process_begins_anew() {
     let step = "switch (library_P.call) {";
     site::copy_model("library", &changed, &[(step, &format!("allocate();\n    {step}"))]);
     let patience = DeployPatience::UntilProven;
-    let deployed = site.client().deploy("axis", &changed, patience, &mut |_| {}).unwrap();
+    let deployed = site.client().ask::<Deployed>("axis", Verb::deploy(&changed, patience)).unwrap();
     assert!(matches!(deployed.probation, Probation::TakenBack { .. }), "{deployed:?}");
     site.change(ChangeKind::Set, "library_DW.total", Some("1000000"));
     site.change(ChangeKind::Force, "library_Y.output", Some("7.5"));
@@ -148,7 +160,7 @@ fn a_program_that_was_cut_off_and_given_up_is_started_by_a_person() {
 fn restart(site: &Site, how: Restart) {
     let process = || site.client().list().unwrap()[0].pid;
     let before = process();
-    site.client().restart("axis", how).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how }).unwrap();
     let end = std::time::Instant::now() + site::PATIENCE;
     while process().is_none_or(|now| Some(now) == before) {
         assert!(std::time::Instant::now() < end, "it has the same process");
@@ -167,7 +179,7 @@ fn releases_of_a_process_that_stands_still_are_missed_cycles() {
     let process = Pid::from_raw(before.pid.unwrap().cast_signed()).unwrap();
     kill_process(process, Signal::STOP).unwrap();
     let end = std::time::Instant::now() + site::PATIENCE;
-    // It is ended for that in the end, and another one counts anew.
+    // At last the process is ended for that, and another one counts anew.
     while state().absent_cycles < 40 {
         assert!(std::time::Instant::now() < end, "{:?}", state());
         std::thread::sleep(std::time::Duration::from_millis(5));

@@ -1,4 +1,5 @@
-//! A partition that loses its whole process: what is told of it, and with what it comes back.
+//! A partition that loses its whole process: the reports of it, and the state that it comes back
+//! with.
 //!
 //! Method: as in the tests of a running site, with programs and signals that spare nothing.
 
@@ -7,7 +8,7 @@ mod site;
 use std::time::{Duration, Instant};
 
 use quietcore_supervisor::control::{
-    Activity, ChangeKind, DeployPatience, PartitionState, Restart,
+    Activity, ChangeKind, DeployPatience, Deployed, Done, PartitionState, Paused, Restart, Verb,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, SITE, Site, copy_model};
@@ -56,7 +57,8 @@ fn a_deploy_that_ends_the_process_is_taken_back() {
             ("#include \"counter.h\"", "#include \"counter.h\"\n#include <unistd.h>"),
         ],
     );
-    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed =
+        site.client().ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     println!("{deployed:?}");
     let text = site.wait_for_event("reverted");
     assert!(text.contains("build 2 was on probation: build 1 comes back"), "{text}");
@@ -77,7 +79,7 @@ fn a_partition_that_is_given_up_can_be_started_again() {
     let text = site.wait_for_event("given-up");
     assert_eq!(text, "not restarted any more after 1 restart; `quietcore restart axis` starts it");
     site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
-    site.client().restart("axis", Restart::Warm).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
@@ -90,9 +92,9 @@ fn a_partition_that_waits_for_its_restart_is_started_at_once_when_asked() {
     let pid = site.client().list().unwrap()[0].pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
     kill_process(pid.unwrap(), Signal::KILL).unwrap();
     site.wait_for("waiting", |state| matches!(state, Activity::Waiting { .. }));
-    let refused = site.client().pause("axis", true).unwrap_err().to_string();
+    let refused = site.client().ask::<Paused>("axis", Verb::Pause).unwrap_err().to_string();
     assert!(refused.contains("does not run now"), "{refused}");
-    site.client().restart("axis", Restart::Warm).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
     let asked = Instant::now();
     site.wait_for("running", |state| *state == Activity::Running);
     assert!(asked.elapsed() < Duration::from_secs(50), "it waited for the one that was planned");

@@ -1,8 +1,8 @@
 //! An OSEK program in a partition: its tasks preempt each other, are counted, go wrong, and are
 //! swapped for others.
 //!
-//! Method: a kernel of three tasks at a tick of 5 ms in a real process. One task takes several
-//! cycles, so many of them are ended by the signal, in the middle of it.
+//! Method: a kernel of three tasks at a tick of 5 ms runs in a real process. One task takes several
+//! cycles, so many of them are ended by the signal in the middle of it.
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
@@ -14,12 +14,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use quietcore_record::trace::Recording;
-use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Restart};
+use quietcore_supervisor::control::{
+    Activity, ChangeKind, DeployPatience, Deployed, Done, Restart, Verb,
+};
 use quietcore_supervisor::monitor::{FigureBuffers, Monitor, TaskFigures};
-use quietcore_supervisor::recording::{Length, Wanted, record};
+use quietcore_supervisor::recording::{Length, RecordingRequest, record};
 use site::{PATIENCE, Site, copy_model};
 
-/// Its watchdog lets a task run in all cycles, also where the machine has others to serve.
+/// A site file whose watchdog lets a task run in all cycles, even where the machine has others to
+/// serve.
 const SITE: &str = r#"
 [site]
 name = "press"
@@ -42,7 +45,7 @@ restart = { limit = 3, wait = "10 ms" }
 deadlines = { Fast = "5 s" }
 "#;
 
-/// A site, one at a time: on one CPU several of them would take each other's time.
+/// A site, one at a time: several of them on one CPU would take each other's time.
 struct Alone {
     site: Site,
     _turn: MutexGuard<'static, ()>,
@@ -60,7 +63,8 @@ fn up() -> Alone {
     up_with(SITE)
 }
 
-/// A site whose watchdog takes a task that runs in a hundred cycles in a row for one that loops.
+/// Makes a site whose watchdog takes a task that runs in a hundred cycles in a row for one that
+/// loops.
 fn up_strict() -> Alone {
     up_with(&SITE.replace("watchdog = \"50 ms\"", "watchdog = \"5 ms\""))
 }
@@ -83,7 +87,8 @@ fn process(site: &Site) -> String {
     format!("/proc/{pid}")
 }
 
-/// What the process holds that a kernel reserves: POSIX timers, and stacks between guard pages.
+/// Counts the things that a kernel reserves in the process: POSIX timers, and stacks between guard
+/// pages.
 fn held(site: &Site) -> (usize, usize) {
     let own = process(site);
     let read = |file| std::fs::read_to_string(format!("{own}/{file}")).expect("it runs");
@@ -91,13 +96,14 @@ fn held(site: &Site) -> (usize, usize) {
     (timers, read("maps").lines().filter(|line| line.contains(" ---p ")).count())
 }
 
-/// Whether the partition is a guest. Its stacks have nothing between them that is no memory, so
-/// that one which grows without end is stopped where all of its memory ends.
+/// Returns `true` if the partition is a guest. Nothing separates a guest's stacks, so one that
+/// grows without end is stopped only where all of its memory ends.
 fn is_guest(site: &Site) -> bool {
     site.client().list().expect("the site answers")[0].backend == "kvm"
 }
 
-/// The timers that a kernel needs to end its cycles: one in a process; a guest has its processor's.
+/// Returns the number of timers that a kernel needs to end its cycles: one in a process, none in a
+/// guest, which has its processor's.
 fn timers(site: &Site) -> usize {
     usize::from(!is_guest(site))
 }
@@ -118,7 +124,8 @@ fn tasks_preempt_a_long_one_and_have_rows_of_their_own() {
     assert!(waiter >= 25 && waiter <= cycles / 4 + 2, "{jobs:?}");
     assert!(background >= 2 && background <= cycles / 20 + 2, "{jobs:?}");
     let [cycle, fast, _, background] = &tasks[..] else { panic!("{names:?}") };
-    // A job of Background lasts for more than a cycle; Fast preempts it, and the kernel is back.
+    // A job of Background lasts for more than a cycle; Fast preempts it, and the kernel comes back
+    // to it.
     assert!(background.execution.max.get() > 5_000_000, "{:?}", background.execution);
     assert!(background.execution.max <= background.response.max);
     assert!(fast.execution.median.get() < 1_000_000, "{:?}", fast.execution);
@@ -172,7 +179,7 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
         assert_eq!(site.value("osek_P.misbehave"), 0.0);
         let waiter = site.value("osek_DW.waiter");
         site.wait_for_value("osek_DW.waiter", |count| count > waiter + 3.0);
-        // The build before stays in its slot until it is needed, with its stacks.
+        // The previous build, with its stacks, stays in its slot until that is needed.
         let after = held(&site);
         assert_eq!(after.0, timers(&site), "{misbehave}");
         assert!(after.1 <= 2 * before.1 + 2, "{misbehave}: {before:?} became {after:?}");
@@ -195,11 +202,14 @@ fn a_task_that_ends_the_program_in_the_c_library_is_named() {
     }
 }
 
-/// Deploys, once the build before is no longer on probation.
+/// Deploys as soon as the previous build is no longer on probation.
 fn deploy_when_possible(site: &Site, folder: &Path) {
     let end = Instant::now() + PATIENCE;
     loop {
-        match site.client().deploy("axis", folder, DeployPatience::UntilItRuns, &mut |_| {}) {
+        match site
+            .client()
+            .ask::<Deployed>("axis", Verb::deploy(folder, DeployPatience::UntilItRuns))
+        {
             Ok(_) => return,
             Err(error) => {
                 let text = error.to_string();
@@ -234,7 +244,7 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
     copy_model("osek_kernel", &other, &[("Background", "Idle")]);
     let refused = site
         .client()
-        .deploy("axis", &other, DeployPatience::UntilItRuns, &mut |_| {})
+        .ask::<Deployed>("axis", Verb::deploy(&other, DeployPatience::UntilItRuns))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("its OIL file has other tasks"), "{refused}");
@@ -242,7 +252,7 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
     copy_model("osek_kernel", &slower, &[("5000000", "1000000")]);
     let refused = site
         .client()
-        .deploy("axis", &slower, DeployPatience::UntilItRuns, &mut |_| {})
+        .ask::<Deployed>("axis", Verb::deploy(&slower, DeployPatience::UntilItRuns))
         .unwrap_err()
         .to_string();
     let file = slower.join("osek.oil");
@@ -294,7 +304,8 @@ fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
     let refused = std::thread::scope(|scope| {
         let mut client = site.client();
         let deploy = scope.spawn(move || {
-            client.deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |line| {
+            let deploy = Verb::deploy(&changed, DeployPatience::UntilItRuns);
+            client.ask_hearing::<Deployed>("axis", deploy, &mut |line| {
                 drop(sender.send(line.to_owned()));
             })
         });
@@ -311,7 +322,9 @@ fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
     let fast = site.value("osek_DW.fast");
     site.wait_for_value("osek_DW.fast", |count| count > fast + 3.0);
     assert_eq!(site.client().list().unwrap()[0].state, Activity::Running);
-    site.client().restart("axis", Restart::Cold).expect("it needs no end of a job");
+    site.client()
+        .ask::<Done>("axis", Verb::Restart { how: Restart::Cold })
+        .expect("it needs no end of a job");
     let changed = site.folder.path().join("changed");
     deploy_when_possible(&site, &changed);
 }
@@ -319,7 +332,7 @@ fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
 #[test]
 fn a_task_is_recorded_job_by_job() {
     let site = up();
-    let wanted = Wanted {
+    let wanted = RecordingRequest {
         variables: vec!["osek_DW.fast".to_owned(), "osek_DW.waiter".to_owned()],
         every: 1,
         task: 2,

@@ -1,4 +1,5 @@
-//! What a partition has reserved is read back while it runs, and what somebody takes from it told.
+//! A partition's reservation is read back while it runs, and what somebody takes from it is
+//! reported.
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
@@ -13,9 +14,10 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use site::{SITE, Site};
 
-/// Goal: a task whose thread somebody lets run elsewhere is named, with where it may run.
+/// Goal: a task whose thread somebody lets run elsewhere, as the kernel does where a CPU goes
+/// offline, is named, with where it may run, and pinned again.
 #[test]
-fn a_task_that_somebody_moves_is_told() {
+fn a_task_that_somebody_moves_is_told_and_pinned_again() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         skip!("one CPU only");
         return;
@@ -33,20 +35,23 @@ fn a_task_that_somebody_moves_is_told() {
     both.set(1);
     for thread in fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten() {
         let number = thread.file_name().to_string_lossy().parse().unwrap();
-        // One that has ended meanwhile can't be moved.
+        // A thread that has ended meanwhile can't be moved.
         let _ = sched_setaffinity(Pid::from_raw(number), &both);
     }
     let told = site.wait_for_event("reservation");
     assert_eq!(told, "task `main`: the thread was pinned to CPU 0 and may run on 0,1");
+    assert_eq!(site.wait_for_event("pinned-again"), "task `main` is pinned to CPU 0 again");
+    assert_eq!(site.client().list().unwrap()[0].drift, Vec::<String>::new());
 }
 
-/// A site whose program takes 1 MiB a cycle, with this memory and these words on its partition.
+/// Returns a site whose program takes 1 MiB a cycle, with this memory and these words on its
+/// partition.
 fn hoarding(memory: &str, words: &str) -> String {
     let memory = format!("cpus = [0]\nmemory = \"{memory}\"");
     SITE.replace("cpus = [0]", &memory)
         .replace("model = \"counter\"", "model = \"hoard\"")
         .replace("retain = [\"counter_DW.total\"]\n", "")
-        // Nobody cuts it off, however slow the machine is.
+        // The watchdog does not cut it off, however slow the machine is.
         .replace("watchdog = \"1 s\"", "watchdog = \"10 s\"")
         .replace("class =", &format!("{words}class ="))
 }
@@ -70,7 +75,7 @@ fn hoard(words: &str) {
     let site = Site::up(&hoarding("64 MiB", words), "hoard");
     site.wait_for_value("hoard_DW.refused", |refused| refused == 1.0);
     let taken = site.value("hoard_DW.taken");
-    // The heap holds what the process needs itself, too.
+    // The heap also holds what the process itself needs.
     assert!((50.0..110.0).contains(&taken), "{taken} MiB");
     let total = site.value("hoard_DW.total");
     site.wait_for_value("hoard_DW.total", |now| now > total + 20.0);

@@ -10,8 +10,12 @@ use std::time::{Duration, Instant};
 
 use quietcore_exchange::{TRACE_VARIABLES_MAX, TraceStep};
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, DeployPatience, Restart, Trace};
+use quietcore_supervisor::control::{
+    Activity, Applied, Change, ChangeKind, DeployPatience, Deployed, Done, Paused, Restart, Trace,
+    TraceStarted, Verb, WhyNoEffect,
+};
 use quietcore_supervisor::monitor::Monitor;
+use quietcore_supervisor::places::StartedBy;
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, SITE, Site, copy_model};
 
@@ -41,13 +45,17 @@ fn a_group_is_applied_whole_or_not_at_all() {
         allow_nan: false,
     };
     let group = [set("counter_U.input", "3"), set("counter_P.gian", "4")];
-    let refused = site.client().write("axis", &group).unwrap_err().to_string();
+    let refused =
+        site.client().ask::<Applied>("axis", Verb::write(group.to_vec())).unwrap_err().to_string();
     assert!(refused.contains("perhaps `gain`"), "the nearest name: {refused}");
     assert_eq!(site.value("counter_U.input"), 0.0);
-    let refused = site.client().write("axis", &[set("counter_P.misbehave", "x")]).unwrap_err();
+    let refused = site
+        .client()
+        .ask::<Applied>("axis", Verb::write([set("counter_P.misbehave", "x")]))
+        .unwrap_err();
     assert!(refused.to_string().contains("`x`"), "{refused}");
     let group = [set("counter_U.input", "3"), set("counter_P.gain", "4")];
-    site.client().write("axis", &group).unwrap();
+    site.client().ask::<Applied>("axis", Verb::write(group.to_vec())).unwrap();
     site.wait_for_value("counter_Y.doubled", |value| value == 24.0);
 }
 
@@ -83,29 +91,74 @@ fn a_step_that_never_ends_is_ended_and_named() {
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
+/// Goal: a change says what it has changed, and whoever reads the events sees who asked.
+/// Method: a parameter, a variable that is forced, and an output that the program writes.
+#[test]
+fn what_was_set_is_told_with_who_asked_and_acts_on_the_value_before() {
+    let site = Site::up(SITE, "counter");
+    let set = |variable: &str, value: &str| Change {
+        kind: ChangeKind::Set,
+        variable: variable.to_owned(),
+        value: Some(value.to_owned()),
+        allow_nan: false,
+    };
+    site.wait_for_value("counter_DW.total", |value| value > 5.0);
+    site.change(ChangeKind::Force, "counter_Y.doubled", Some("7"));
+    let changes = vec![
+        set("counter_U.input", "21"),
+        set("counter_Y.doubled", "8"),
+        set("counter_Y.output", "-3"),
+    ];
+    let verb = Verb::Write { changes, confirm: true };
+    let applied: Applied = site.client().ask("axis", verb).unwrap();
+    let [input, doubled, output] = &applied.effects[..] else { panic!("{applied:?}") };
+    assert_eq!((input.old.as_deref(), input.new.as_deref()), (Some("0.0"), Some("21.0")));
+    assert_eq!(input.without_effect, None);
+    assert_eq!(doubled.old.as_deref(), Some("7.0"));
+    assert_eq!(doubled.without_effect, Some(WhyNoEffect::HeldByForce));
+    assert_eq!(output.without_effect, None, "it follows the input that was set");
+    let told = site.client().events(0).unwrap().into_iter().find(|event| event.kind == "set");
+    let by = told.and_then(|event| event.by).expect("somebody asked");
+    let own = StartedBy::this_process().user;
+    assert!(by.contains(&own), "{by}");
+    let told = site.client().events(0).unwrap().into_iter().find(|event| event.kind == "asked");
+    let told = told.expect("somebody asked for the force");
+    assert_eq!(told.text, "to hold by force: `counter_Y.doubled`");
+    assert_eq!(told.by.as_ref(), Some(&by));
+    let released: Applied = site.client().ask("axis", Verb::UnforceAll).unwrap();
+    let names: Vec<_> = released.effects.iter().map(|it| it.change.variable.as_str()).collect();
+    assert_eq!(
+        (names, released.effects[0].old.as_deref()),
+        (vec!["counter_Y.doubled"], Some("7.0"))
+    );
+}
+
 /// Goal: a program is held between two cycles, can be looked at, and goes on as if nothing was.
 #[test]
 fn a_paused_program_stands_between_two_cycles_and_goes_on() {
     let site = Site::up(SITE, "counter");
     site.wait_for_value("counter_DW.total", |value| value > 5.0);
     let mut client = site.client();
-    client.pause("axis", true).unwrap();
-    client.pause("axis", true).expect("it is so already");
+    client.ask::<Paused>("axis", Verb::Pause).unwrap();
+    client.ask::<Paused>("axis", Verb::Pause).expect("it is so already");
     site.wait_for("paused", |state| *state == Activity::Paused);
     let held = site.value("counter_DW.total");
     let trace = Trace { variables: vec!["counter_Y.output".to_owned()], every: 1, task: 0 };
-    let refused = client.trace_start("axis", &trace).unwrap_err().to_string();
+    let refused = client
+        .ask::<TraceStarted>("axis", Verb::TraceStart { trace: trace.clone() })
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("paused") && refused.contains("quietcore resume axis"), "{refused}");
-    // What is set meanwhile is seen, and holds in the first step.
+    // A value that is set meanwhile is seen, and holds in the first step.
     site.change(ChangeKind::Set, "counter_U.input", Some("21"));
     site.change(ChangeKind::Force, "counter_Y.doubled", Some("7"));
     assert_eq!((site.value("counter_U.input"), site.value("counter_Y.doubled")), (21.0, 7.0));
     assert_eq!(site.wait_for_event("set"), "`counter_U.input` is set to 21.0");
     assert_eq!(site.value("counter_Y.output"), 0.0, "no step was run");
-    // Longer than a partition may stand still without having been asked to.
+    // This is longer than a partition may stand still unasked.
     std::thread::sleep(Duration::from_millis(2500));
     assert_eq!(site.value("counter_DW.total"), held);
-    client.pause("axis", false).unwrap();
+    client.ask::<Paused>("axis", Verb::Resume).unwrap();
     site.wait_for_value("counter_DW.total", |value| value > held + 5.0);
     site.wait_for("running", |state| *state == Activity::Running);
     assert_eq!((site.value("counter_Y.output"), site.value("counter_Y.doubled")), (42.0, 7.0));
@@ -130,7 +183,7 @@ fn a_program_that_fails_again_and_again_is_not_restarted_for_ever() {
     }
     let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
     assert!(state.to_string().contains("error status"), "{state}");
-    site.client().restart("axis", Restart::Cold).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Cold }).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
@@ -146,7 +199,9 @@ fn a_program_that_fails_in_its_first_step_is_not_restarted_for_ever() {
         &changed,
         &[("counter_DW.total++;", "counter_DW.total++; if (counter_DW.total > 500) *nowhere = 1;")],
     );
-    site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {}).unwrap();
+    site.client()
+        .ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns))
+        .unwrap();
     site.wait_for_value("counter_DW.total", |value| value > 498.0);
     let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
     assert!(state.to_string().contains("SIGSEGV"), "{state}");
@@ -191,22 +246,24 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     let mut progress = Vec::new();
     let deployed = site
         .client()
-        .deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |line: &str| {
-            progress.push(line.to_owned());
-        })
+        .ask_hearing::<Deployed>(
+            "axis",
+            Verb::deploy(&changed, DeployPatience::UntilItRuns),
+            &mut |line: &str| progress.push(line.to_owned()),
+        )
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(!progress.is_empty());
     assert_eq!(deployed.generation, 2);
     assert!(deployed.carried >= 6, "{deployed:?}");
     site.wait_for_value("counter_Y.output", |value| value == 30.0);
     assert!(site.value("counter_DW.total") > before, "the count goes on");
-    // The machine is shared, so the gap is seen and not demanded to be zero.
+    // The machine is shared, so the gap is shown, but need not be zero.
     println!("the swap lost {} cycles", deployed.gap_cycles);
     let broken = site.folder.path().join("broken");
     copy_model("counter", &broken, &[("= {2.0, 0}", "= {no number, 0}")]);
     let refused = site
         .client()
-        .deploy("axis", &broken, DeployPatience::UntilItRuns, &mut |_| {})
+        .ask::<Deployed>("axis", Verb::deploy(&broken, DeployPatience::UntilItRuns))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
@@ -242,13 +299,15 @@ subdevice = "keys"
     let site = Site::up(&format!("{SITE}{segment}"), "counter");
     site.change(ChangeKind::Force, "counter_Y.output", Some("7.5"));
     assert_eq!(site.wait_for_event("force"), "`counter_Y.output` is held by force");
-    site.client().unforce_all("axis").unwrap();
+    site.client().ask::<Applied>("axis", Verb::UnforceAll).unwrap();
     assert!(site.wait_for_event("unforce").contains("1 of them"));
-    site.client().restart("axis", Restart::Warm).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
     assert!(site.wait_for_event("restarted").contains("as asked"));
     let changed = site.folder.path().join("changed");
     copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
-    site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {}).unwrap();
+    site.client()
+        .ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns))
+        .unwrap();
     let text = site.wait_for_event("deployed");
     assert!(text.starts_with("build 3 was deployed: ") && text.contains("carried over"), "{text}");
     let text = site.wait_for_event("subdevice-lost");
@@ -267,13 +326,15 @@ fn a_deploy_that_fails_is_taken_back() {
     let text = std::fs::read_to_string(&source).unwrap();
     let text = text.replace("counter_DW.total++;", "counter_DW.total++; *nowhere = 3;");
     std::fs::write(&source, text).unwrap();
-    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed =
+        site.client().ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     println!("{deployed:?}");
     site.wait_for_event("reverted");
     site.wait_for_value("counter_Y.output", |value| value == 20.0);
     site.wait_for("running", |state| *state == Activity::Running);
     copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
-    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
+    let deployed =
+        site.client().ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns));
     let deployed = deployed.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(deployed.generation, 3, "no two builds have one number");
 }
@@ -295,7 +356,8 @@ fn a_killed_partition_comes_back_with_its_retained_values() {
     assert!(after >= before, "{after} after {before}");
 }
 
-/// The site with a watchdog that leaves alone a process which is halted in the middle of a step.
+/// Returns the site with a watchdog that tolerates a process which is halted in the middle of a
+/// step.
 fn unwatched() -> String {
     let text = SITE.replace("watchdog = \"1 s\"", "watchdog = \"10 s\"");
     assert_ne!(text, SITE);
@@ -316,9 +378,12 @@ fn what_is_not_taken_in_time_says_what_becomes_of_it() {
         allow_nan: false,
     };
     let mut client = site.client();
-    let late = client.write("axis", &[change]).unwrap_err().to_string();
+    let late = client.ask::<Applied>("axis", Verb::write([change])).unwrap_err().to_string();
     let trace = Trace { variables: vec!["counter_Y.output".to_owned()], every: 1, task: 0 };
-    let refused = client.trace_start("axis", &trace).unwrap_err().to_string();
+    let refused = client
+        .ask::<TraceStarted>("axis", Verb::TraceStart { trace: trace.clone() })
+        .unwrap_err()
+        .to_string();
     kill_process(process, Signal::CONT).unwrap();
     assert!(late.contains("within 2.0 s; it may still be applied"), "{late}");
     assert!(refused.contains("the task runs no cycles"), "{refused}");
@@ -344,7 +409,8 @@ fn a_site_that_comes_up_again_is_warm_and_a_cold_one_is_not() {
     assert!(site.value("counter_DW.total") < before);
     let refused = site.start(Restart::Warm).unwrap_err();
     assert!(refused.contains("runs already"), "{refused}");
-    let unknown = site.client().restart("axle", Restart::Warm).unwrap_err();
+    let unknown =
+        site.client().ask::<Done>("axle", Verb::Restart { how: Restart::Warm }).unwrap_err();
     assert!(unknown.to_string().contains("`axis`"), "the nearest name: {unknown}");
 }
 
@@ -375,10 +441,12 @@ fn a_force_is_refused_while_a_build_is_on_its_way() {
         allow_nan: false,
     };
     let restarted = std::thread::scope(|scope| {
-        let restart = scope.spawn(|| site.client().restart("axis", Restart::Warm));
+        let restart =
+            scope.spawn(|| site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }));
         let end = Instant::now() + PATIENCE;
         loop {
-            let refused = site.client().write("axis", std::slice::from_ref(&force)).unwrap_err();
+            let refused =
+                site.client().ask::<Applied>("axis", Verb::write([force.clone()])).unwrap_err();
             if refused.to_string().contains("its swap would end the force") {
                 break;
             }
@@ -397,10 +465,10 @@ fn an_origin_restart_forgets_what_is_retained_and_lets_forces_go() {
     let site = Site::up(SITE, "counter");
     let before = site.wait_for_value("counter_DW.total", |value| value > 300.0);
     site.change(ChangeKind::Force, "counter_U.input", Some("5"));
-    site.client().restart("axis", Restart::Warm).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
     assert!(site.value("counter_DW.total") >= before);
     assert_eq!(site.value("counter_U.input"), 5.0, "a force outlives a restart");
-    site.client().restart("axis", Restart::Origin).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Origin }).unwrap();
     assert!(site.value("counter_DW.total") < before);
     site.wait_for_value("counter_U.input", |value| value == 0.0);
 }

@@ -1,4 +1,4 @@
-//! A partition that is late sheds a less critical one, which goes on as if nothing had been.
+//! A partition that is late sheds a less critical one, which goes on as if nothing had happened.
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
@@ -8,12 +8,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use quietcore_skip::skip;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, PartitionState, Restart};
+use quietcore_supervisor::control::{
+    Activity, Applied, Change, ChangeKind, Done, PartitionState, Paused, Restart, Verb,
+};
 use quietcore_supervisor::monitor::Monitor;
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, Site};
 
-/// What `axis` does about its overruns, and what `vision` lets be done.
+/// Returns a site file; `axis` and `vision` are the keys of the monitors of these partitions.
 fn text(axis: &str, vision: &str) -> String {
     format!(
         r#"
@@ -54,7 +56,7 @@ watchdog = "1 s"
     )
 }
 
-/// The site, unless other partitions than processes are under test.
+/// Brings the site up, unless other partitions than processes are under test.
 fn up(axis: &str, vision: &str) -> Option<Site> {
     if std::env::var_os("QUIETCORE_TEST_BACKEND").is_some() {
         skip!("its program reads the clock of a process to be late; run it with processes");
@@ -86,11 +88,13 @@ fn wait_for_steps(site: &Site, partition: &str, count: u64) {
     wait_until("run on", || steps(site, partition) >= before + count);
 }
 
-/// Has the next cycle of a partition spin for so many milliseconds.
+/// Makes the next cycle of a partition spin for so many milliseconds.
 fn be_late(site: &Site, partition: &str, millis: &str) {
     let (variable, value) = ("late_P.spin_ms".to_owned(), Some(millis.to_owned()));
     let change = Change { kind: ChangeKind::Set, variable, value, allow_nan: false };
-    site.client().write(partition, &[change]).unwrap_or_else(|error| panic!("{error}"));
+    site.client()
+        .ask::<Applied>(partition, Verb::write([change]))
+        .unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Waits until both run. On a busy machine `axis` may be late by itself, and `vision` shed.
@@ -122,7 +126,7 @@ fn an_overrun_freezes_the_less_critical_and_calm_gives_it_back() {
         // A guest and a loaded machine may finish the step that ran.
         assert!(within <= 1, "{within} cycles while it is shed");
     }
-    let refusal = site.client().pause("vision", true).expect_err("it is shed");
+    let refusal = site.client().ask::<Paused>("vision", Verb::Pause).expect_err("it is shed");
     assert!(refusal.to_string().contains("shed for `axis`"), "{refusal}");
     wait_until("given back", || told(&site, "vision", "given-back") > 0);
     wait_for_steps(&site, "vision", 20);
@@ -150,7 +154,9 @@ fn a_step_that_is_stopped_has_no_fault() {
     both_run(&site);
     let (variable, value) = ("late_P.spin_ms".to_owned(), Some("12".to_owned()));
     let force = Change { kind: ChangeKind::Force, variable, value, allow_nan: false };
-    site.client().write("vision", &[force]).unwrap_or_else(|error| panic!("{error}"));
+    site.client()
+        .ask::<Applied>("vision", Verb::write([force]))
+        .unwrap_or_else(|error| panic!("{error}"));
     for round in 1..=4 {
         be_late(&site, "axis", "60");
         wait_until("given back", || told(&site, "vision", "given-back") >= round);
@@ -172,7 +178,7 @@ fn a_throttled_partition_runs_fewer_cycles_and_then_all_of_them() {
     let (axis, vision) = (steps(&site, "axis"), steps(&site, "vision"));
     wait_for_steps(&site, "axis", 100);
     let (axis, vision) = (steps(&site, "axis") - axis, steps(&site, "vision") - vision);
-    // Unthrottled it is all of them.
+    // Once it is given back, it runs all of its cycles.
     if told(&site, "vision", "given-back") == 0 {
         assert!((1..axis / 2).contains(&vision), "{vision} cycles beside {axis}");
     }
@@ -191,7 +197,7 @@ fn who_is_late_too_often_is_restarted_within_its_limit() {
         // It may be about to be restarted.
         let (variable, value) = ("late_P.spin_ms".to_owned(), Some("60".to_owned()));
         let change = Change { kind: ChangeKind::Set, variable, value, allow_nan: false };
-        let _ = site.client().write("axis", &[change]);
+        let _ = site.client().ask::<Applied>("axis", Verb::write([change]));
         std::thread::sleep(Duration::from_millis(50));
     }
     wait_until("given up", || told(&site, "axis", "given-up") > 0);
@@ -227,9 +233,11 @@ fn a_restart_that_is_planned_is_not_for_the_program_that_follows() {
                 now.state == Activity::Running && now.pid.is_some() && now.pid != before.pid
             });
         } else {
-            site.client().restart("axis", Restart::Warm).expect("it runs");
+            site.client()
+                .ask::<Done>("axis", Verb::Restart { how: Restart::Warm })
+                .expect("it runs");
         }
-        // Longer than the wait that was planned.
+        // This is longer than the wait that was planned.
         wait_for_steps(&site, "axis", 6);
         let (after, restarts) = (state(&site, "axis"), u32::from(is_killed));
         assert_eq!((after.restarts, after.state), (restarts, Activity::Running));

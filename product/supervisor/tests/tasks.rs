@@ -1,4 +1,4 @@
-//! Tasks that are released by the clock, by an event and by a state, and what overruns do.
+//! Tasks that are released by the clock, by an event and by a state, and the effects of overruns.
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use quietcore_record::trace::Recording;
-use quietcore_supervisor::control::{Activity, ChangeKind, Restart};
-use quietcore_supervisor::recording::{Length, Progress, Wanted, record};
+use quietcore_supervisor::control::{Activity, ChangeKind, Done, Restart, Verb};
+use quietcore_supervisor::recording::{Length, Progress, RecordingRequest, record};
 use site::Site;
 
 const SITE: &str = r#"
@@ -53,8 +53,8 @@ fn up(overrun: &str) -> Site {
     Site::up(&SITE.replace("OVERRUN", overrun), "rates")
 }
 
-/// Has the fast task run once far beyond its period, and far below the second at which the watchdog
-/// calls it a loop.
+/// Makes the fast task run once far beyond its period, and far below the second at which the
+/// watchdog calls it a loop.
 fn overrun(site: &Site, millis: &str) {
     site.change(ChangeKind::Set, "rates_DW.spin_ms", Some(millis));
 }
@@ -80,7 +80,7 @@ fn an_event_runs_its_task_once_for_each_edge() {
 #[test]
 fn an_event_is_waited_for_by_a_recording() {
     let site = up("skip");
-    let wanted = Wanted {
+    let wanted = RecordingRequest {
         variables: vec!["rates_DW.by_event".to_owned()],
         every: 1,
         task: 1,
@@ -117,7 +117,7 @@ fn a_status_task_runs_as_long_as_its_variable_is_true() {
 
 #[test]
 fn a_task_with_the_policy_stop_is_at_fault_at_its_first_overrun_until_the_restart() {
-    // A period that this machine does not overrun by itself.
+    // The period is one that this machine does not overrun by itself.
     let slow = SITE.replace("OVERRUN", "stop").replace("period = \"5 ms\"", "period = \"200 ms\"");
     let site = Site::up(&slow, "rates");
     overrun(&site, "450");
@@ -131,7 +131,7 @@ fn a_task_with_the_policy_stop_is_at_fault_at_its_first_overrun_until_the_restar
         assert!(std::time::Instant::now() < end, "the fieldbus has to go on in fault");
     }
     assert_eq!(site.value("rates_DW.fast"), steps, "no step is run in fault");
-    site.client().restart("axis", Restart::Warm).unwrap();
+    site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
     assert_eq!(site.client().list().unwrap()[0].pid, seen.pid, "in the same process");
     site.wait_for_value("rates_DW.fast", |count| count > 5.0);

@@ -1,6 +1,8 @@
-//! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
-//! nothing.
+//! Command-line arguments of `quietcore`. These modules only parse: they open no file, read no
+//! clock and print nothing.
 
+mod backend;
+mod choice;
 mod documents;
 mod experiment;
 mod export;
@@ -10,20 +12,25 @@ mod running;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use quietcore_probe::guest::irq::{INTERRUPTS_MAX, PUBLISHED_INTERRUPTS};
-use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
-use quietcore_units::{CpuSet, Nanos};
+use quietcore_record::import::Kind;
+use quietcore_release::Injection;
+use quietcore_site::Policy;
+use quietcore_units::{CpuSet, Nanos, WakeKind};
 
+use self::choice::{Choice, one_of};
+
+pub(crate) use backend::ProbeBackend;
 pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
 pub(crate) use experiment::{Disturb, Rounds, Tune};
-pub(crate) use export::{Export, ExportFor};
-pub(crate) use memory::{Memory, MemoryPart};
+pub(crate) use export::Export;
+pub(crate) use memory::Memory;
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
-    Assignment, Deploy, Down, Events, Force, How, Of, PauseRequest, Ps, RestartRequest,
-    ResumeRequest, Set, Top, TraceRequest, Unforce, Up, Watch,
+    Assignment, Deploy, Down, Events, Force, Of, Ps, RestartRequest, RunningCommand, Set, Top,
+    TraceRequest, Unforce, Up, Watch,
 };
 
 /// Run industrial control programs beside ordinary workloads on one machine, and prove with
@@ -56,47 +63,21 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Print the records and verdicts of an evidence folder
     Show(Show),
-    /// Say whether an evidence folder is as a machine has signed it
+    /// Check that an evidence folder is as a machine has signed it
     Verify(Verify),
-    /// Make the report and other formats of an evidence folder anew
+    /// Write the report and other formats of an evidence folder again
     Report(Report),
     /// Read results of other programs into an evidence folder
     Import(Import),
-    /// Run a site: its control programs on their fieldbuses
-    Up(Up),
-    /// Bring a running site down
-    Down(Down),
-    /// List what runs
-    Ps(Ps),
-    /// Watch partitions, cycle histograms and worst cases live
-    Top(Top),
-    /// Tell what has happened to the partitions of a running site
-    Events(Events),
-    /// Show variables of a running program
-    Watch(Watch),
-    /// Give variables of a running program a value, once
-    Set(Set),
-    /// Hold variables of a running program at a value
-    Force(Force),
-    /// Let forced variables go
-    Unforce(Unforce),
-    /// Record variables of a running program
-    Trace(TraceRequest),
-    /// Swap a changed program into a running partition
-    Deploy(Deploy),
-    /// Start the program of a partition anew
-    Restart(RestartRequest),
-    /// Hold the program of a partition between two cycles
-    Pause(PauseRequest),
-    /// Let a program that was held go on
-    Resume(ResumeRequest),
-    /// Say what differs between two runs, or put a published table beside one
+    #[command(flatten)]
+    Running(RunningCommand),
+    /// Show how two runs differ, or put a published table beside one
     Compare(Compare),
     /// Simulate an EtherCAT segment on a network interface, for any main device
     Segment(Segment),
-    /// Check an OSEK application's OIL file, or make what a program of its own needs
+    /// Check the OIL file of an OSEK application, or generate the files of a stand-alone program
     Osek(OsekVerb),
-    /// Write the files by which systemd, Podman or Kubernetes runs a site
+    /// Write the files with which systemd, Podman or Kubernetes runs a site
     Export(Export),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
     Schema(Schema),
@@ -108,8 +89,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// The CPUs that control programs will run on, such as `1` or `2-5`; without it all are looked
-    /// at
+    /// The CPUs that control programs will run on, such as `1` or `2-5`; by default all are
+    /// examined
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuSet>,
     /// Print facts and findings as JSON
@@ -118,7 +99,7 @@ pub(crate) struct Doctor {
     /// Print the counts and the unmet requirements only
     #[arg(long, conflicts_with = "json")]
     pub(crate) summary: bool,
-    /// Print what is as it should be, too
+    /// Also print what is as it should be
     #[arg(long, conflicts_with_all = ["json", "summary"])]
     pub(crate) all: bool,
 }
@@ -134,8 +115,8 @@ pub(crate) struct Init {
     /// write its folder below `models` here as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
-    /// A folder with a program of your own: the site file is written from what is found in it, with
-    /// stubs for what is connected to its inputs and outputs
+    /// A folder with your own program: the site file is written for what is found in it, with stubs
+    /// for what is connected to its inputs and outputs
     #[arg(long, value_name = "FOLDER", conflicts_with = "example")]
     pub(crate) model: Option<PathBuf>,
     /// The model to run, where the folder holds several
@@ -145,7 +126,7 @@ pub(crate) struct Init {
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// The site file
+    /// Path of the site file
     pub(crate) site: PathBuf,
     /// Print the plan as JSON
     #[arg(long)]
@@ -154,10 +135,10 @@ pub(crate) struct Plan {
 
 #[derive(Debug, Args)]
 pub(crate) struct Qualify {
-    /// The site file
+    /// Path of the site file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) site: Option<PathBuf>,
-    /// Only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of hofer2019
+    /// Run only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of hofer2019
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) profile: Vec<String>,
     /// Measure each profile this long, such as `40 s` or `8h`, instead of what the site file says
@@ -185,101 +166,95 @@ pub(crate) struct Probe {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProbeKind {
-    /// How late a CPU releases a real-time thread
+    /// Measure how late a CPU releases a real-time thread
     Latency(Latency),
-    /// How long an EtherCAT cycle takes out and back, and how many go in a second
+    /// Measure how long an EtherCAT cycle takes out and back, and how many fit in a second
     Ethercat(Ethercat),
-    /// How late a site's programs are released, how long they execute, and when they are done
+    /// Measure how late a site's programs are released, how long they execute, and when they finish
     Exec(Exec),
-    /// How long accesses to memory take by working set, and what neighbours make of it
+    /// Measure memory access times by working set, and how much neighbours add to them
     Memory(Memory),
-    /// What the OSEK kernel takes for the ten routines of scordino2020
+    /// Measure the ten routines of scordino2020 on the OSEK kernel
     Osek(Osek),
-    /// How long an interrupt of a clock board takes to its handler and its task in a guest
+    /// Measure the time from an interrupt of a clock board to its handler and its task in a guest
     Irq(Irq),
 }
 
-/// What a probe runs in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProbeBackend {
-    /// A process of this machine
-    Process,
-    /// A container, run by `runc` or `crun`
-    Container,
-    /// A guest of our own virtual machine monitor
-    Kvm,
-}
+/// Ways of waiting for the next release.
+const MODES: &[Choice<WakeKind>] = &[
+    ("sleep", WakeKind::Sleep, "Sleep until the release: measures what cyclictest measures"),
+    (
+        "early-wake",
+        WakeKind::Early,
+        "Sleep until a margin before the release, then spin to the instant",
+    ),
+    (
+        "spin",
+        WakeKind::Spin,
+        "Never sleep: spin from one release to the next; only for a guest, which then has no VM \
+         exits",
+    ),
+];
 
-/// How a thread comes to its release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
-    /// Sleep until the release: measures what cyclictest measures
-    Sleep,
-    /// Sleep to a margin before the release and spin to the instant
-    EarlyWake,
-    /// Never sleep: spin from one release to the next; for a guest, which then is not left
-    Spin,
-}
-
-/// A scheduling policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyName {
-    /// SCHED_FIFO
-    Fifo,
-    /// SCHED_DEADLINE; the kernel doesn't let such a thread be pinned
-    Deadline,
-    /// SCHED_OTHER
-    Other,
-}
+/// Scheduling policies of Linux, by their words on the command line.
+const POLICIES: &[Choice<Policy>] = &[
+    ("fifo", Policy::Fifo, "SCHED_FIFO with the priority of `--priority`"),
+    (
+        "deadline",
+        Policy::Deadline,
+        "SCHED_DEADLINE; the kernel does not let such a thread be pinned",
+    ),
+    ("other", Policy::Other, "SCHED_OTHER, as ordinary programs have it"),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Latency {
-    /// What the task runs in; a guest has one task, on one CPU
-    #[arg(long, value_enum, default_value_t = ProbeBackend::Process)]
+    /// Backend that runs the task; a guest has one task, on one CPU
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) backend: ProbeBackend,
     /// CPUs to measure, one pinned thread on each; the last one by default
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuSet>,
-    /// One thread that may run on any CPU
+    /// Measure one thread that may run on any CPU
     #[arg(long, conflicts_with = "cpus")]
     pub(crate) unpinned: bool,
     /// Time between two releases
     #[arg(long, value_name = "D", default_value = "1 ms")]
     pub(crate) period: Nanos,
-    /// How long to measure
+    /// Length of the measurement
     #[arg(long, value_name = "D", default_value = "10 s")]
     pub(crate) duration: Nanos,
     /// Number of releases to measure, instead of a duration
     #[arg(long, value_name = "N", conflicts_with = "duration")]
     pub(crate) cycles: Option<u64>,
-    /// How long to run before measuring
+    /// Time to run before the measurement begins
     #[arg(long, value_name = "D", default_value = "1 s")]
     pub(crate) warm_up: Nanos,
     /// Scheduling policy of the threads
-    #[arg(long, value_enum, default_value_t = PolicyName::Fifo)]
-    pub(crate) policy: PolicyName,
+    #[arg(long, value_parser = one_of(POLICIES), default_value = "fifo")]
+    pub(crate) policy: Policy,
     /// Priority of SCHED_FIFO, 1 to 99
     #[arg(long, value_name = "N", default_value_t = 90,
         value_parser = clap::value_parser!(u8).range(1..=99))]
     pub(crate) priority: u8,
-    /// How a thread comes to its release
-    #[arg(long, value_enum, default_value_t = Mode::Sleep)]
-    pub(crate) mode: Mode,
-    /// A fixed margin for mode early-wake; by default it is learned
+    /// Way of waiting for the next release
+    #[arg(long, value_parser = one_of(MODES), default_value = "sleep")]
+    pub(crate) mode: WakeKind,
+    /// Fixed margin for mode early-wake; by default it is learned
     #[arg(long, value_name = "D")]
     pub(crate) margin: Option<Nanos>,
-    /// Part of the core that a learned margin may spin, in per cent
+    /// Share of the core that a learned margin may spend spinning, in per cent
     #[arg(long, value_name = "N", default_value_t = 25,
         value_parser = clap::value_parser!(u8).range(1..=90))]
     pub(crate) share: u8,
-    /// Hold up one release on purpose, to prove that it is seen, such as `500us@1000`
+    /// Delay one release on purpose, to prove that the delay is seen, such as `500us@1000`
     #[arg(long, value_name = "D@N")]
     pub(crate) inject: Option<Injection>,
     /// Explain each release later than this, such as `50us`: where its time went, cause by cause.
     /// The kernel is traced meanwhile (as root), which adds to every latency
     #[arg(long, value_name = "D", alias = "breaktrace")]
     pub(crate) explain: Option<Nanos>,
-    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    /// Run a load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,
     /// Keep records and report in this new folder
@@ -302,20 +277,20 @@ pub(crate) struct Ethercat {
     /// A file with the SubDevices of `sim`, as `quietcore segment` takes it
     #[arg(long, value_name = "FILE")]
     pub(crate) subdevices: Option<PathBuf>,
-    /// Cycles to measure; scordino2020 measured 1000, and a maximum wants a million
+    /// Cycles to measure; scordino2020 measured 1000; use a million for a meaningful maximum
     #[arg(long, value_name = "N", default_value_t = 1_000,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) cycles: u64,
-    /// How long to measure, instead of a number of cycles
+    /// Time to measure, instead of a number of cycles
     #[arg(long, value_name = "D", conflicts_with = "cycles")]
     pub(crate) duration: Option<Nanos>,
-    /// Time from one cycle to the next; without it, each follows the one before at once
+    /// Time from one cycle to the next; without it, each begins when the one before has ended
     #[arg(long, value_name = "D")]
     pub(crate) period: Option<Nanos>,
-    /// How long a cycle waits for its frames
+    /// Time that a cycle waits for its frames
     #[arg(long, value_name = "D", default_value = "10 ms")]
     pub(crate) timeout: Nanos,
-    /// How long to ask for the next frame again and again before sleeping
+    /// Time to poll for the next frame before sleeping
     #[arg(long, value_name = "D", default_value = "1 ms")]
     pub(crate) spin: Nanos,
     /// The CPU to run on
@@ -327,25 +302,25 @@ pub(crate) struct Ethercat {
     /// Keep the record and a report in this new folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
-    /// The site file
+    /// Path of the site file
     pub(crate) site: PathBuf,
-    /// Only this partition; by default all that have a program, at the same time
+    /// Measure only this partition; by default all that have a program, at the same time
     #[arg(long, value_name = "NAME")]
     pub(crate) partition: Option<String>,
-    /// How long to measure
+    /// Length of the measurement
     #[arg(long, value_name = "D", default_value = "10 s")]
     pub(crate) duration: Nanos,
     /// Number of releases of each fastest task to measure, instead of a duration
     #[arg(long, value_name = "N", conflicts_with = "duration")]
     pub(crate) cycles: Option<u64>,
-    /// How long to run before measuring
+    /// Time to run before the measurement begins
     #[arg(long, value_name = "D", default_value = "1 s")]
     pub(crate) warm_up: Nanos,
     /// Let the tasks move between the CPUs
@@ -355,7 +330,7 @@ pub(crate) struct Exec {
     /// The kernel is traced meanwhile (as root), which adds to every latency
     #[arg(long, value_name = "D", alias = "breaktrace")]
     pub(crate) explain: Option<Nanos>,
-    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    /// Run a load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,
     /// Put a published table beside it, such as `queiroz2023/table-3`
@@ -371,14 +346,14 @@ pub(crate) struct Exec {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Osek {
-    /// What the kernel runs in: a process, on the hosted port, or a guest, on the bare one
-    #[arg(long, value_enum, default_value_t = ProbeBackend::Process)]
+    /// Backend that runs the kernel: a process, on the hosted port, or a guest, on the bare one
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) backend: ProbeBackend,
-    /// How often each routine is measured, a run for each number; scordino2020 measured 100
+    /// Number of measurements of each routine, a run for each number; scordino2020 measured 100
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
         value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
     pub(crate) loops: Vec<u64>,
-    /// About how long to measure, instead of numbers of loops: a short run says how many fit
+    /// Approximate time to measure, instead of numbers of loops: a short run finds how many fit
     #[arg(long, value_name = "D", conflicts_with = "loops")]
     pub(crate) duration: Option<Nanos>,
     /// The CPU to run on; the last one by default
@@ -391,17 +366,17 @@ pub(crate) struct Osek {
     #[arg(long, value_name = "N", default_value_t = 90,
         value_parser = clap::value_parser!(u8).range(1..=99))]
     pub(crate) priority: u8,
-    /// Extended status, which looks for programming errors; standard is what was published
+    /// Use extended status, which looks for programming errors; the paper measured standard status
     #[arg(long)]
     pub(crate) extended: bool,
     /// Account every job, as a partition does
     #[arg(long)]
     pub(crate) accounting: bool,
-    /// So many more tasks, lower than those measured and ready all the time
+    /// Number of additional tasks, of lower priority than those measured and ready all the time
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u8).range(0..=i64::from(OTHERS_MAX)))]
     pub(crate) other_tasks: u8,
-    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    /// Run a load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,
     /// Keep records and report in this new folder
@@ -421,7 +396,7 @@ pub(crate) struct Irq {
     #[arg(long, value_name = "N", default_value_t = PUBLISHED_INTERRUPTS,
         value_parser = clap::value_parser!(u64).range(1..=INTERRUPTS_MAX))]
     pub(crate) interrupts: u64,
-    /// How long to measure with each period, instead of a number of interrupts
+    /// Time to measure with each period, instead of a number of interrupts
     #[arg(long, value_name = "D", conflicts_with = "interrupts")]
     pub(crate) duration: Option<Nanos>,
     /// The CPU of the guest's processor; the last one by default
@@ -434,10 +409,10 @@ pub(crate) struct Irq {
     #[arg(long, value_name = "N", default_value_t = 90,
         value_parser = clap::value_parser!(u8).range(1..=98))]
     pub(crate) priority: u8,
-    /// Keep the processor in the guest while that waits, where KVM lets it
+    /// Keep the processor in the guest while the guest waits, where KVM allows that
     #[arg(long)]
     pub(crate) polls: bool,
-    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    /// Run a load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,
     /// Keep records and report in this new folder
@@ -455,13 +430,13 @@ pub(crate) struct Irq {
     quietcore verify FOLDER --key machine.pub.pem           on any other\n\n\
     Status 0 says that the folder is genuine, whatever its verdict.")]
 pub(crate) struct Verify {
-    /// The evidence folder
+    /// Path of the evidence folder
     #[arg(required_unless_present = "print_key")]
     pub(crate) folder: Option<PathBuf>,
-    /// The public key of the machine that has written it, as PEM; by default this machine's
+    /// The public key of the machine that wrote it, as PEM; by default this machine's
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
-    /// Print this machine's public key as PEM (SubjectPublicKeyInfo), for others to verify by
+    /// Print this machine's public key as PEM (SubjectPublicKeyInfo), with which others can verify
     #[arg(long, conflicts_with_all = ["folder", "key", "json"])]
     pub(crate) print_key: bool,
     /// Print what was found as JSON
@@ -471,7 +446,7 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The evidence folder
+    /// Path of the evidence folder
     pub(crate) folder: PathBuf,
     /// Print records and verdicts as JSON
     #[arg(long)]
@@ -480,7 +455,7 @@ pub(crate) struct Show {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// The evidence folder, or a folder of them: then a page with the trend of each partition
+    /// The evidence folder; or a folder of several, for a page with the trend of each partition
     pub(crate) folder: PathBuf,
     /// Write the page to this file; without any of these options, into the evidence folder
     #[arg(long, value_name = "FILE")]
@@ -488,9 +463,9 @@ pub(crate) struct Report {
     /// Write a JUnit file for continuous integration
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
-    /// program-histograms.csv where a program ran, memory.csv where accesses were measured,
-    /// isolation.csv where the isolation matrix was
+    /// Write records.csv, histograms.csv and verdicts.csv into this folder; also
+    /// program-histograms.csv if a program ran, memory.csv if memory accesses were measured, and
+    /// isolation.csv if the isolation matrix was
     #[arg(long, value_name = "DIR", value_parser = folder_of_tables)]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON
@@ -498,7 +473,7 @@ pub(crate) struct Report {
     pub(crate) cyclictest: Option<PathBuf>,
 }
 
-/// A folder for several tables; what is called as one of them would be is a mistake.
+/// Reads the folder for several tables; refuses a path named like one of them, with `.csv`.
 fn folder_of_tables(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.extension().is_some_and(|end| end == "csv") && !path.is_dir() {
@@ -509,23 +484,19 @@ fn folder_of_tables(text: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// A program whose results can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ImportKind {
-    /// cyclictest -h (text) or --json
-    Cyclictest,
-    /// jitterdebugger's JSON
-    Jitterdebugger,
-    /// rtla timerlat hist or rtla osnoise hist
-    Rtla,
-}
+/// Programs whose results can be imported.
+const IMPORT_KINDS: &[Choice<Kind>] = &[
+    (Kind::Cyclictest.name(), Kind::Cyclictest, "cyclictest -h (text) or --json"),
+    (Kind::Jitterdebugger.name(), Kind::Jitterdebugger, "jitterdebugger's results as JSON"),
+    (Kind::Rtla.name(), Kind::Rtla, "rtla timerlat hist or rtla osnoise hist"),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// The program that wrote the files
-    #[arg(value_enum)]
-    pub(crate) kind: ImportKind,
-    /// The files
+    #[arg(value_parser = one_of(IMPORT_KINDS))]
+    pub(crate) kind: Kind,
+    /// Files that the program wrote
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The evidence folder to make
@@ -559,7 +530,7 @@ pub(crate) struct Compare {
     /// List the published tables
     #[arg(long)]
     pub(crate) tables: bool,
-    /// Print as JSON
+    /// Print the comparison as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -578,8 +549,8 @@ pub(crate) struct Segment {
     /// A file with the SubDevices of the segment
     #[arg(long, value_name = "FILE")]
     pub(crate) subdevices: Option<PathBuf>,
-    /// How long to ask for the next frame again and again before sleeping; more of it answers
-    /// faster and takes more of a CPU
+    /// Time to poll for the next frame before sleeping; a longer time answers faster and uses more
+    /// of a CPU
     #[arg(long, value_name = "D", default_value = "50 us")]
     pub(crate) spin: Nanos,
     /// The CPU to run on

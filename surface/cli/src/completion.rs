@@ -1,12 +1,12 @@
-//! A shell offers names that only running sites know: sites, partitions, variables.
+//! Completion in a shell of names that only running sites know: sites, partitions, variables.
 //!
 //! ```text
 //! <TAB> ─► script of `quietcore completions SHELL` ─► QUIETCORE_COMPLETE=SHELL quietcore -- WORDS
 //!                                                      └─► clap's engine ─► the functions here
 //! ```
 //!
-//! Somebody waits at the keyboard: what does not answer within [`PATIENCE`] offers nothing, and so
-//! does everything that fails. Of a large program the parts of a name are offered one by one.
+//! A person waits at the keyboard: nothing is offered if the answer takes longer than [`PATIENCE`]
+//! or anything fails. The names of a large program are offered part by part.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,31 +18,31 @@ use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
-use quietcore_program::{Pattern, Place, Symbols};
+use quietcore_program::{Pattern, Symbols, VariableLocation};
 use quietcore_supervisor::client::{Address, Client};
 use quietcore_supervisor::monitor::Monitor;
 use quietcore_supervisor::places::{Places, RunningSite};
 
 use crate::arguments::Arguments;
 
-/// The variable of the environment by which the script of a shell asks.
+/// The environment variable through which a shell's script asks.
 const VARIABLE: &str = "QUIETCORE_COMPLETE";
 /// The name of this program in a shell.
 const PROGRAM: &str = "quietcore";
-/// The longest that a shell is kept waiting.
+/// The longest time that a shell is kept waiting.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The most variables that are offered with their whole names.
+/// The largest number of variables that are offered with their whole names.
 const OFFERED_MAX: usize = 200;
-/// The most variables that are looked at.
+/// The largest number of variables that are examined.
 const LOOKED_AT_MAX: usize = 20_000;
 
-/// Answers a shell and ends the program, where a shell has called it.
+/// Answers a shell and ends the program, if a shell has called it.
 pub(crate) fn answer() {
     let shell = CompleteEnv::with_factory(Arguments::command);
     shell.var(VARIABLE).bin(PROGRAM).completer(PROGRAM).complete();
 }
 
-/// The script that makes a shell ask; `None` for one that is not known.
+/// Returns the script that makes a shell ask; `None` for a shell that is not known.
 pub(crate) fn script(shell: &str) -> Option<Vec<u8>> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
@@ -51,34 +51,35 @@ pub(crate) fn script(shell: &str) -> Option<Vec<u8>> {
     Some(script)
 }
 
-/// The sites that run.
+/// Returns the sites that run.
 pub(crate) fn sites(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered(typed, |_| running().into_iter().map(|site| site.name).collect())
 }
 
-/// The partitions of the sites that run, with their sites where several do.
+/// Returns the partitions of the sites that run, with the sites' names if there are several sites
+/// or one is typed.
 pub(crate) fn partitions(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered(typed, |typed| addresses(&running(), typed.contains('/')))
 }
 
-/// Partitions and sites.
+/// Returns the partitions and the sites that run.
 pub(crate) fn partitions_and_sites(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut both = partitions(typed);
     both.extend(sites(typed));
     both
 }
 
-/// The variables of the partition that the line names.
+/// Returns the variables of the partition that the line names.
 pub(crate) fn variables(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered(typed, |typed| names(typed, |monitor, typed| leaves(monitor.symbols(), typed, "")))
 }
 
-/// The variables that can be written, each with a `=`.
+/// Returns the variables that can be written, each with a `=`.
 pub(crate) fn writable(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered(typed, |typed| names(typed, |monitor, typed| leaves(monitor.symbols(), typed, "=")))
 }
 
-/// The variables that are forced.
+/// Returns the variables that are forced.
 pub(crate) fn forced(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered(typed, |typed| {
         names(typed, |monitor, _| {
@@ -89,7 +90,7 @@ pub(crate) fn forced(typed: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
-/// Offers what `list` finds for the word that was typed, if it does in time.
+/// Offers what `list` finds for the typed word, if it answers in time.
 fn offered(
     typed: &OsStr,
     list: impl FnOnce(&str) -> Vec<String> + Send + 'static,
@@ -137,7 +138,8 @@ fn names(typed: &str, list: impl FnOnce(&Monitor, &str) -> Vec<String>) -> Vec<S
     monitor().map(|monitor| list(&monitor, typed)).unwrap_or_default()
 }
 
-/// The first word that names a partition of a running site, and the site that is named beside it.
+/// Returns the first word that names a partition of a running site, and the site that `--site`
+/// names.
 fn named(words: &[String], running: &[RunningSite]) -> Option<(Address, Option<String>)> {
     let beside = words.iter().skip_while(|word| *word != "--site").nth(1).cloned();
     let joined = words.iter().find_map(|word| word.strip_prefix("--site="));
@@ -149,17 +151,18 @@ fn named(words: &[String], running: &[RunningSite]) -> Option<(Address, Option<S
         let is_its = |site: &RunningSite| address.site.as_ref().is_none_or(|it| *it == site.name);
         running.iter().any(|site| is_its(site) && has(site, &address.partition))
     };
-    // The first two are `--` and the program; the third is what it shall do.
+    // The first two are `--` and the program; the third is the command.
     let mut addresses = words.iter().skip(3).filter_map(|word| word.parse::<Address>().ok());
     addresses.find(is_meant).map(|address| (address, site))
 }
 
-/// The variables whose names begin with `typed`, each followed by `end`; those that can't be
-/// written only where nothing follows. Of many, the parts of their names up to where they differ.
+/// Returns the variables whose names begin with `typed`, each followed by `end`. Variables that
+/// can't be written are included only if `end` is empty. If there are many, their names are cut
+/// where they differ.
 fn leaves(symbols: &Symbols, typed: &str, end: &str) -> Vec<String> {
     let pattern = pattern(typed);
     let all = symbols.leaves(pattern.as_ref(), LOOKED_AT_MAX);
-    let is_wanted = |place: &Place| end.is_empty() || place.writable;
+    let is_wanted = |place: &VariableLocation| end.is_empty() || place.writable;
     let wanted = all.filter(|(path, place)| path.starts_with(typed) && is_wanted(place));
     let paths: Vec<String> = wanted.map(|(path, _)| path).collect();
     if paths.len() <= OFFERED_MAX {
@@ -180,13 +183,13 @@ fn leaves(symbols: &Symbols, typed: &str, end: &str) -> Vec<String> {
     }
 }
 
-/// A name up to the end of the part that goes on at `begun`.
+/// Returns a name up to the end of the part that continues at byte `begun`.
 fn part(path: &str, begun: usize) -> &str {
     let ends = path[begun..].char_indices().skip(1).find(|(_, it)| matches!(it, '.' | '['));
     ends.map_or(path, |(at, _)| &path[..begun + at])
 }
 
-/// A pattern that chooses what begins with a text, and perhaps more; `None` for everything.
+/// Returns a pattern for what begins with a text, and perhaps more; `None` for everything.
 fn pattern(typed: &str) -> Option<Pattern> {
     let text = match typed.rfind(['.', '[']) {
         Some(at) if typed[at..].starts_with('[') => typed[..at].to_owned(),

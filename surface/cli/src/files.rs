@@ -1,4 +1,4 @@
-//! Reading what a person names, with limits and clear words.
+//! Reading files that a person names, with size limits and clear errors.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -17,26 +17,21 @@ const STANDARD_INPUT: &str = "-";
 /// A file that can't be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
-    /// The operating system refused something.
+    /// The operating system refused to read it.
     #[error("`{}` can't be read", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    /// It may have no end, or wait for a writer.
+    /// The file may have no end, or wait for a writer.
     #[error("`{}` is no plain file; for what another program writes, give `-` and pipe it in",
         path.display())]
-    NotPlain {
-        /// The file.
-        path: PathBuf,
-    },
+    NotPlain { path: PathBuf },
 }
 
-/// Reads a plain file of at most `limit` bytes, or standard input for `-`; of a longer one, one
-/// byte more than that, so that whoever checks the limit sees that it is exceeded.
+/// Reads a plain file of at most `limit` bytes, or standard input for `-`. Reads one byte more of a
+/// longer file, so that a caller that checks the limit sees that it is exceeded.
 pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
     let not_plain = || FileError::NotPlain { path: path.to_owned() };
@@ -71,7 +66,7 @@ pub(crate) struct SiteFile {
     pub(crate) sha256: String,
 }
 
-/// Reads and checks a site file; every problem in it becomes a line of the failure.
+/// Reads and checks a site file; each problem in it becomes a line of the failure.
 pub(crate) fn read_site(path: &Path) -> Result<SiteFile, Failure> {
     let bytes = read(path, quietcore_site::SITE_BYTES_MAX)?;
     let catalogue = quietcore_record::class::catalogue();
@@ -81,7 +76,7 @@ pub(crate) fn read_site(path: &Path) -> Result<SiteFile, Failure> {
     Ok(SiteFile { site, bytes, sha256 })
 }
 
-/// The program that partitions and loads run in; it is installed beside this one.
+/// Returns the program that partitions and loads run in; it is installed beside this one.
 pub(crate) fn runtime() -> Result<PathBuf, Failure> {
     let own = std::env::current_exe()?;
     let runtime = own.with_file_name("quietcore-runtime");

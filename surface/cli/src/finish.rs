@@ -1,6 +1,6 @@
 //! The end of every run: the folder is read back, judged, reported, sealed and signed.
 //!
-//! What is shown to a person is what was read back from the disk, not what was in memory.
+//! The evidence that a person is shown was read back from the disk, not kept in memory.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ use crate::status::Failure;
 /// The name of the page in the folder.
 pub(crate) const REPORT: &str = derived::PAGE;
 
-/// The machine's key can't be had.
+/// The machine's key is not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MachineKeyError {
-    /// There is no folder for it.
+    /// There is no folder for the key.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// It can't be read or made.
+    /// The key can't be read or made.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -47,9 +47,9 @@ pub(crate) fn derive(writer: &Writer) -> Result<Evidence, Failure> {
     Ok(evidence)
 }
 
-/// Seals a folder, and signs it where this machine may: a new one, or one that it had signed. What
-/// was unsigned or signed by others stays without a signature of this machine, which would say that
-/// it has measured it.
+/// Seals a folder. Signs it, too, if it is new or this machine had signed it, and if the user may
+/// sign. A folder that was unsigned or signed by others gets no signature of this machine, which
+/// would claim that this machine measured it.
 pub(crate) fn seal(writer: &Writer, evidence: &Evidence) -> Result<(), Failure> {
     writer.seal()?;
     let before = writer.signed_by();
@@ -68,13 +68,13 @@ pub(crate) fn seal(writer: &Writer, evidence: &Evidence) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The key of this machine, made where there is none.
+/// Returns the key of this machine; makes one if there is none.
 pub(crate) fn machine_key() -> Result<MachineKey, MachineKeyError> {
     let folder = Places::of_environment()?.key_folder()?;
     Ok(MachineKey::open_or_make(&folder)?)
 }
 
-/// The key that this machine's evidence is checked by; `None` where it has signed nothing yet.
+/// Returns the key that this machine's evidence is checked by; `None` if it has signed nothing yet.
 pub(crate) fn own_key() -> Option<VerificationKey> {
     let folder = Places::of_environment().ok()?.existing_key_folder()?;
     Some(MachineKey::open(&folder).ok()??.verification_key())
@@ -85,9 +85,9 @@ pub(crate) fn read(folder: &Path) -> Result<Evidence, Failure> {
     Ok(quietcore_evidence::read(folder)?)
 }
 
-/// Names the files of the folder that do not say what follows from its records. Empty where the
-/// folder is not as it was written, since nothing follows from it then, and where `trusted` has
-/// signed it: an earlier version may have used other words.
+/// Names the files of the folder that do not say what follows from its records. Returns none if the
+/// folder is not as it was written, since nothing follows from it then, or if `trusted` has signed
+/// it: an earlier version may have used other words.
 pub(crate) fn stale(
     folder: &Path,
     evidence: &Evidence,
@@ -117,12 +117,12 @@ pub(crate) fn beside(
     Ok(beside)
 }
 
-/// Said beside a published table where a record holds both latencies.
+/// The remark on a published table if a record holds both latencies.
 const WOKE_EARLY: &str = "what is measured here woke before its release and spun to it; beside the \
                           paper's threads, which slept until theirs, stands its wake-up latency";
 
-/// The records as tools see them that sleep until the release, such as cyclictest, and as the
-/// papers measured: where a run woke early, its wake-up latency is the like.
+/// Returns the records as tools that sleep until the release see them, such as cyclictest, and as
+/// the papers measured. If a run woke early, its wake-up latency is the comparable quantity.
 pub(crate) fn as_slept(records: &[Record]) -> Vec<Record> {
     records.iter().map(|record| record.of_wakeup().unwrap_or_else(|| record.clone())).collect()
 }

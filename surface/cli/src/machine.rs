@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_campaign::{Machine, Run};
 use quietcore_host::Facts;
-use quietcore_host::controls::{Controls, DmaLatency, LiveSettings, Store};
+use quietcore_settings::{Controls, DmaLatency, LiveSettings, Store};
 use quietcore_site::Control;
 use quietcore_supervisor::places::Places;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -17,8 +17,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::files;
 use crate::status::Failure;
 
-/// Reads the facts, with a sign of life: where a guest is tried, it takes a few seconds. Ctrl-C is
-/// answered afterwards, since an attempt that is cut off could leave a cgroup behind.
+/// Reads the facts and shows a spinner: trying a guest takes a few seconds. Ctrl-C is answered
+/// afterwards, since an attempt that is cut off could leave a cgroup behind.
 pub(crate) fn read_facts(stop: &AtomicBool) -> Result<Facts, Failure> {
     let spinner = ProgressBar::new_spinner();
     if io::stderr().is_terminal() {
@@ -35,12 +35,13 @@ pub(crate) fn read_facts(stop: &AtomicBool) -> Result<Facts, Failure> {
     Ok(facts)
 }
 
-/// Why this machine's time can't be trusted; `None` where it can.
+/// Returns why this machine's time can't be trusted; `None` if it can.
 pub(crate) fn emulated(facts: &Facts) -> Option<String> {
     facts.why_time_is_not_real()
 }
 
-/// Keeps all CPUs awake while it lives, where that is allowed.
+/// Keeps all CPUs out of deep idle states while the value lives. Prints a remark if that is not
+/// allowed.
 pub(crate) fn hold_awake() -> Option<DmaLatency> {
     match DmaLatency::hold() {
         Ok(held) => Some(held),
@@ -53,12 +54,12 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
     }
 }
 
-/// The settings of this machine, where any are to be changed; `None` for users who may not.
+/// Returns the settings of this machine if any are to be changed; `None` if the user is not root.
 pub(crate) fn controls(is_any: bool) -> Result<Option<Controls<LiveSettings>>, Failure> {
     Ok(if is_any { settings(Places::of_environment()?.journal()) } else { None })
 }
 
-/// The settings of this machine, where a journal says that some were changed.
+/// Returns the settings of this machine if a journal says that some were changed.
 pub(crate) fn changed() -> Result<Option<Controls<LiveSettings>>, Failure> {
     let journal = Places::of_environment()?.journal();
     Ok(if journal.exists() { settings(journal) } else { None })
@@ -69,8 +70,8 @@ fn settings(journal: Store) -> Option<Controls<LiveSettings>> {
     is_root.then(|| Controls::new(LiveSettings::default(), journal))
 }
 
-/// Measures with all that runs have in common, which is given back afterwards. `controls` are the
-/// settings that any of them may change.
+/// Measures with what all runs have in common, and gives it back afterwards. `controls` are the
+/// settings that any of the runs may change.
 pub(crate) fn with<T>(
     facts: &Facts,
     controls: &[Control],
@@ -83,10 +84,14 @@ pub(crate) fn with<T>(
     let controls = self::controls(is_any)?;
     let container_folder = container_folder(runs)?;
     let emulated = emulated(facts);
+    let guests_interpreted = facts.virtualization.why_guests_are_not_real(facts);
     Ok(measure(&Machine {
         runtime: &runtime,
         conditions: &facts.conditions_summary(),
+        platform: &facts.platform(),
+        time: &facts.time_reality(),
         emulated: emulated.as_deref(),
+        guests_interpreted: guests_interpreted.as_deref(),
         dma_latency_held: awake.is_some(),
         container_folder: container_folder.as_deref(),
         controls: controls.as_ref(),
@@ -94,22 +99,22 @@ pub(crate) fn with<T>(
     }))
 }
 
-/// Where the containers of runs have their folders; `None` where there are none. What is left of
-/// those whose owner was killed is removed.
+/// Returns the folder for the containers of runs; `None` if none of them runs in one. Removes what
+/// is left of containers whose owner was killed.
 pub(crate) fn container_folder(runs: &[Run]) -> Result<Option<PathBuf>, Failure> {
     let mut partitions = runs.iter().flat_map(|run| &run.partitions);
-    if !partitions.any(|partition| partition.container.is_some()) {
+    if !partitions.any(|partition| partition.setting.declaration().in_container()) {
         return Ok(None);
     }
     let folder = Places::of_environment()?.container_folder()?;
-    for left in quietcore_backend::container::clear(&folder).left {
+    for left in quietcore_backend::rooms::sweep(&folder) {
         crate::terminal::say(left);
     }
     Ok(Some(folder))
 }
 
-/// A flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the program
-/// at once; partitions and loads end with it.
+/// Returns a flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the
+/// program at once; partitions and loads end with it.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -119,7 +124,7 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
-/// Now, RFC 3339, UTC.
+/// Returns the time of day, RFC 3339, UTC.
 pub(crate) fn time_of_day() -> String {
     jiff::Timestamp::now().to_string()
 }

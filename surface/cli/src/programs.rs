@@ -13,13 +13,13 @@ use tempfile::TempDir;
 use crate::status::Failure;
 use crate::terminal::say;
 
-/// Built programs, and the folder that they are loaded from as long as this lives.
+/// Built programs, and the folder that they are loaded from, which exists as long as this value.
 pub(crate) struct Built {
     pub(crate) programs: Programs,
     _folder: Option<TempDir>,
 }
 
-/// Builds all programs of a site anew. Models are relative to `site_folder`.
+/// Builds all programs of a site again. Models are relative to `site_folder`.
 pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
     if site.partitions().iter().all(|partition| partition.program.model.is_none()) {
         return Ok(Built { programs: Programs::default(), _folder: None });
@@ -38,15 +38,15 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
 /// The programs of a site as `plan` finds them.
 #[derive(Default)]
 pub(crate) struct Checked {
-    /// Each program that builds, with its partition and its folder as written.
-    pub(crate) found: Vec<Found>,
-    /// The problems of the others, at least one each.
+    /// Each program that builds, with its partition, and its folder as written.
+    pub(crate) found: Vec<CheckedProgram>,
+    /// The problems of the other programs, at least one each.
     pub(crate) problems: Vec<String>,
 }
 
 /// A program that builds and has every name that the site file uses of it.
 #[derive(Serialize)]
-pub(crate) struct Found {
+pub(crate) struct CheckedProgram {
     pub(crate) partition: String,
     pub(crate) model: String,
     pub(crate) taken_for: String,
@@ -54,8 +54,8 @@ pub(crate) struct Found {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Builds all programs of a site where `up` will look for them, and looks up every name. Where
-/// nothing can be kept they are built all the same.
+/// Builds all programs of a site in the place where `up` looks for them, and looks up every name.
+/// If nothing can be kept there, they are built all the same.
 pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
     let mut checked = Checked::default();
     if site.partitions().iter().all(|partition| partition.program.model.is_none()) {
@@ -71,7 +71,7 @@ pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
         match workshop.first_of(site, partition) {
             Ok(first) => {
                 say_remarks(&partition.name, &first);
-                checked.found.push(Found {
+                checked.found.push(CheckedProgram {
                     partition: partition.name.clone(),
                     model: model.clone(),
                     taken_for: first.build.taken_for(),
@@ -85,7 +85,7 @@ pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-/// Says what the compiler and the site file give reason to say of a program.
+/// Prints the remarks of the compiler and on the site file about a program.
 fn say_remarks(partition: &str, first: &Staged) {
     let warnings = first.build.warnings_told();
     if !warnings.is_empty() {
@@ -99,7 +99,7 @@ fn say_remarks(partition: &str, first: &Staged) {
     }
 }
 
-/// The folder that a site file's paths are relative to.
+/// Returns the folder that a site file's paths are relative to.
 pub(crate) fn folder_of(site_file: &Path) -> &Path {
     match site_file.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -1,14 +1,18 @@
-//! The progress of a campaign on a terminal, or as lines where there is none.
+//! The progress of a campaign or a probe, on a terminal, or as lines if there is none.
 
 use std::io::{self, IsTerminal as _};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quietcore_campaign::{Observer, Progress, Run};
+use quietcore_campaign::{Advance, Observer, Progress, Run};
 use quietcore_record::histogram::Quantile;
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::thousands;
 use quietcore_units::Nanos;
+
+/// Time between two lines about a probe's progress if there is no terminal.
+const TELL_EVERY: Duration = Duration::from_secs(60);
 
 const TEMPLATE: &str = "{prefix} [{bar:24}] {percent:>3} %  {msg}";
 
@@ -21,10 +25,19 @@ pub(crate) struct Bar {
     current: Nanos,
     number: usize,
     count: usize,
+    /// The part of a probe that is in progress.
+    part: Option<Part>,
+}
+
+/// A part of a probe, such as one of its curves.
+struct Part {
+    name: String,
+    begin: Instant,
+    told: Instant,
 }
 
 impl Bar {
-    /// A bar for these runs.
+    /// Returns a bar for these runs.
     pub(crate) fn new(runs: &[Run]) -> Self {
         let terminal = io::stderr().is_terminal();
         let bar = if terminal { ProgressBar::new(1) } else { ProgressBar::hidden() };
@@ -37,6 +50,7 @@ impl Bar {
             current: Nanos::ZERO,
             number: 0,
             count: runs.len(),
+            part: None,
         }
     }
 
@@ -52,6 +66,10 @@ impl Bar {
 impl Observer for Bar {
     fn step(&mut self, text: &str) {
         self.bar.set_message(text.to_owned());
+    }
+
+    fn tell(&mut self, text: &str) {
+        self.say(text);
     }
 
     fn begin(&mut self, run: &Run) {
@@ -88,6 +106,30 @@ impl Observer for Bar {
         ));
     }
 
+    fn advance(&mut self, advance: &Advance<'_>) {
+        let now = Instant::now();
+        if self.part.as_ref().is_none_or(|part| part.name != advance.part) {
+            self.part = Some(Part { name: advance.part.to_owned(), begin: now, told: now });
+            self.bar.reset();
+            self.bar.set_prefix(advance.part.to_owned());
+            self.bar.set_length(advance.all.max(1));
+        }
+        let Some(part) = &mut self.part else { return };
+        let words = words(advance, now.duration_since(part.begin));
+        if !self.terminal && now.duration_since(part.told) >= TELL_EVERY {
+            part.told = now;
+            crate::terminal::say(format_args!(
+                "{}: {} of {} {}{words}",
+                advance.part,
+                thousands(advance.done),
+                thousands(advance.all),
+                advance.unit
+            ));
+        }
+        self.bar.set_position(advance.done);
+        self.bar.set_message(words.trim_start_matches(", ").to_owned());
+    }
+
     fn end(&mut self, run: &Run, records: &[Record]) {
         self.left = self.left.saturating_sub(self.current);
         for record in records {
@@ -102,7 +144,7 @@ impl Observer for Bar {
                 format!("median {:>8}", Nanos::new(median).to_string()),
                 format!("max {:>8}", Nanos::new(statistics.max_ns).to_string()),
             ];
-            if let Some(scan) = &record.scan {
+            if let Some(scan) = record.scan() {
                 let longest = Nanos::new(scan.response.max_ns()).to_string();
                 parts.push(format!("response max {longest:>8}"));
                 if scan.counters.overruns > 0 {
@@ -130,7 +172,23 @@ impl Observer for Bar {
     }
 }
 
-/// Parts side by side in lines of at most `width` columns; those after the first are indented.
+/// Returns the current step, the worst so far and the time left, each after a comma.
+fn words(advance: &Advance<'_>, elapsed: Duration) -> String {
+    let what = Some(advance.what).filter(|what| !what.is_empty());
+    let left = (advance.done > 0).then(|| {
+        let left = advance.all.saturating_sub(advance.done) as f64;
+        elapsed.as_secs_f64() * left / advance.done as f64
+    });
+    let parts = [
+        what.map(str::to_owned),
+        advance.worst.map(|worst| format!("worst {worst}")),
+        left.map(|left| format!("left {} s", left.ceil())),
+    ];
+    parts.into_iter().flatten().map(|part| format!(", {part}")).collect()
+}
+
+/// Joins parts side by side into lines of at most `width` columns; all lines after the first are
+/// indented.
 fn joined(parts: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -155,6 +213,21 @@ impl Drop for Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_progress_of_a_probe_tells_what_is_left() {
+        let mut advance = Advance {
+            part: "curves",
+            done: 0,
+            all: 40,
+            unit: "steps",
+            what: "round 1, 4 MiB",
+            worst: None,
+        };
+        assert_eq!(words(&advance, Duration::ZERO), ", round 1, 4 MiB");
+        (advance.done, advance.what, advance.worst) = (10, "", Some(Nanos::from_micros(7)));
+        assert_eq!(words(&advance, Duration::from_secs(5)), ", worst 7.00 µs, left 15 s");
+    }
 
     #[test]
     fn a_line_goes_on_below_where_it_is_too_long() {

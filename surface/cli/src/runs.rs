@@ -13,23 +13,23 @@ use crate::status::Failure;
 /// The name of the page in the folder.
 pub(crate) const INDEX: &str = "index.html";
 
-/// The folder that holds the runs whose folder nobody chose.
+/// The folder of runs whose folder nobody chose.
 pub(crate) const RUNS: &str = "runs";
 
-/// The most runs that the page shows, the newest.
+/// The largest number of runs that the page shows, the newest ones.
 const RUNS_MAX: usize = 200;
 
-/// The most folders that are looked at.
+/// The largest number of folders that are examined.
 const FOLDERS_MAX: usize = 10_000;
 
-/// The first bytes of a page, within which its generator is named.
+/// The number of first bytes of a page that name its generator.
 const HEAD_BYTES: u64 = 512;
 
-/// The evidence folders in `root`, as their names; empty where it is no folder of runs.
+/// Returns the names of the evidence folders in `root`; none if it is no folder of runs.
 pub(crate) fn folders(root: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
     let is_evidence = |path: &PathBuf| {
-        // What a link leads to is shown where it lies.
+        // The target of a link is shown in its own folder.
         fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
             && path.join("manifest.json").is_file()
     };
@@ -41,7 +41,7 @@ pub(crate) fn folders(root: &Path) -> Vec<String> {
     names
 }
 
-/// The page of the runs in `root`.
+/// Returns the page of the runs in `root`.
 pub(crate) fn page(root: &Path, folders: &[String]) -> String {
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for folder in folders {
@@ -65,11 +65,12 @@ pub(crate) fn page(root: &Path, folders: &[String]) -> String {
     index::render(&title, &entries, &unread, left_out)
 }
 
-/// Makes the page beside a run anew: in the folder for runs, and in another one where such a page
-/// stands already. Nothing that somebody else has written is replaced.
+/// Writes the page beside a run again: in the folder for runs, and in another one that already has
+/// such a page. Files of others are never replaced.
 ///
 /// # Errors
-/// When the page can't be written.
+///
+/// Returns an error if the page can't be written.
 pub(crate) fn refresh(run: &Path, is_chosen: bool) -> Result<Option<PathBuf>, Failure> {
     let root = &beside(run);
     let page_file = root.join(INDEX);
@@ -85,7 +86,7 @@ pub(crate) fn refresh(run: &Path, is_chosen: bool) -> Result<Option<PathBuf>, Fa
     Ok(Some(page_file))
 }
 
-/// The folder that a run lies in.
+/// Returns the folder that a run lies in.
 fn beside(run: &Path) -> PathBuf {
     match (run.file_name(), run.parent()) {
         // `.` and `..` have no name; what they lie in is above them all the same.
@@ -95,18 +96,18 @@ fn beside(run: &Path) -> PathBuf {
     }
 }
 
-/// The kind of file where a page is to be written.
+/// The kind of file at the place of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// Nothing.
+    /// There is no file.
     None,
-    /// A page of this kind.
+    /// A page that this program has written.
     Ours,
     /// A file that somebody else has written.
     Others,
 }
 
-/// Looks at the file there, without following a link.
+/// Examines the file there, without following a link.
 pub(crate) fn standing(path: &Path) -> Standing {
     match fs::symlink_metadata(path) {
         Err(_) => return Standing::None,
@@ -129,7 +130,7 @@ mod tests {
         let page_file = root.path().join(INDEX);
         let run = root.path().join("a-run");
         assert_eq!(standing(&page_file), Standing::None);
-        // Where somebody has chosen the folder, a page is only made anew.
+        // In a folder that somebody has chosen, only an existing page is written again.
         assert_eq!(refresh(&run, true).unwrap(), None);
         assert_eq!(refresh(&run, false).unwrap(), Some(page_file.clone()));
         assert_eq!(standing(&page_file), Standing::Ours);

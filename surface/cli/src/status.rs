@@ -1,4 +1,4 @@
-//! How a command ends.
+//! The end of a command: its exit status, or its failure.
 
 use std::error::Error;
 use std::fmt;
@@ -7,13 +7,20 @@ use std::process::ExitCode;
 use quietcore_record::verdict::Verdict;
 use quietcore_units::Causes;
 
-/// A command that did its work.
+/// The outcome of a command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Passed, or done where there is nothing to pass. Exit status 0.
+    /// Passed, or done if there is nothing to pass. Exit status 0.
     Done,
     /// Failed or not proven. Exit status 1.
     NotPassed,
+}
+
+impl Status {
+    /// Returns the status of what was asked for, which has passed or not.
+    pub(crate) fn of(is_passed: bool) -> Self {
+        if is_passed { Self::Done } else { Self::NotPassed }
+    }
 }
 
 impl From<Verdict> for Status {
@@ -39,7 +46,7 @@ impl From<Status> for ExitCode {
 pub(crate) struct Failure(String);
 
 impl Failure {
-    /// A failure with these words; several problems take a line each.
+    /// Returns a failure with these words; several problems take a line each.
     pub(crate) fn new(words: impl fmt::Display) -> Self {
         Self(words.to_string())
     }
@@ -51,7 +58,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The whole chain of causes in one line.
+/// Puts the whole chain of causes into one line.
 impl<E: Error> From<E> for Failure {
     fn from(error: E) -> Self {
         Self(format!("quietcore: {}", Causes(&error)))

@@ -1,16 +1,16 @@
-//! Tables of plain text: columns as wide as what stands in them.
+//! Tables of plain text: columns as wide as their content.
 
-/// A table; its last column may be as long as it likes.
+/// A table; its last column may have any length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     heading: Vec<&'static str>,
-    /// Whether a column holds numbers, which stand at its right.
+    /// For each column, `true` if it holds numbers, which are aligned at the right.
     right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with these columns; a heading that begins with `>` is one of numbers.
+    /// Returns a table with these columns; a heading that begins with `>` is that of numbers.
     pub(crate) fn new(heading: &[&'static str]) -> Self {
         Self {
             heading: heading.iter().map(|name| name.trim_start_matches('>')).collect(),
@@ -24,7 +24,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| crate::terminal::visible(&cell)).collect());
     }
 
-    /// The lines, the heading first.
+    /// Returns the lines, the heading first.
     pub(crate) fn lines(&self) -> Vec<String> {
         let heading: Vec<String> = self.heading.iter().map(|name| (*name).to_owned()).collect();
         let widths = self.widths();
@@ -40,13 +40,13 @@ impl Table {
         heading.enumerate().map(width).collect()
     }
 
-    /// Whether there is no row but the heading.
+    /// Returns `true` if there is no row but the heading.
     pub(crate) const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The lines in so many columns: where a row is longer, its last cell goes on in the same
-    /// column of the next line.
+    /// Returns the lines in at most `columns`: the last cell of a longer row is continued in the
+    /// same column of the next line.
     pub(crate) fn lines_within(&self, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         for line in self.lines() {
@@ -64,7 +64,7 @@ impl Table {
         lines
     }
 
-    /// Where the last column begins.
+    /// Returns the column in which the last cell begins.
     fn last_column(&self) -> usize {
         let widths = self.widths();
         let before = widths.len().saturating_sub(1);
@@ -85,7 +85,7 @@ impl Table {
     }
 }
 
-/// The last space of a line between two columns, as an index of bytes.
+/// Returns the byte index of the last space of a line between two columns.
 fn last_space(line: &str, from: usize, to: usize) -> Option<usize> {
     let characters = line.char_indices().enumerate();
     let spaces =

@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! Text for the terminal: its width, colours, and escaped control characters.
 
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -8,41 +8,42 @@ use quietcore_wording::hanging;
 use rustix::fd::AsFd;
 use rustix::termios::tcgetwinsize;
 
-/// Width of text where there is no terminal to ask.
+/// Width of text if there is no terminal to ask.
 const WIDTH: usize = 100;
 /// The widest text: longer lines are hard to read, however wide the terminal is.
 const WIDTH_MAX: usize = 160;
-/// The narrowest text: below, nothing can stand beside anything.
+/// The narrowest text: in less, nothing fits beside anything.
 const WIDTH_MIN: usize = 60;
-/// How far lines are indented in which one goes on.
+/// Number of spaces before the rest of a wrapped line.
 const INDENT: usize = 2;
 
-/// Whether standard output takes colour: a terminal, and nobody said `NO_COLOR`.
+/// Returns `true` if standard output takes colour: it is a terminal that is not `dumb`, and
+/// `NO_COLOR` is not set.
 pub(crate) fn color() -> bool {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal() && !refused && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes a line to standard error; it may quote text from elsewhere. A reader that has gone away
-/// is no reason to stop.
+/// Writes a line to standard error; it may quote text from elsewhere. Errors are ignored, since a
+/// reader that has gone away is no reason to stop.
 pub(crate) fn say(words: impl std::fmt::Display) {
     let text = harmless(&words.to_string());
     let _ = writeln!(io::stderr(), "{}", fitting_errors(&text));
 }
 
-/// Writes a question to standard error; the answer stands beside its end.
+/// Writes a question to standard error; the answer is typed on the same line.
 pub(crate) fn ask(words: impl std::fmt::Display) {
     let text = harmless(&words.to_string());
     let _ = write!(io::stderr(), "{} ", fitting_errors(&text));
 }
 
-/// Text for standard output whose lines go on below where the terminal is too narrow for them. A
-/// file or a program that reads it gets each line as one.
+/// Wraps text for standard output at the width of the terminal. If a file or a program reads it,
+/// its lines stay whole.
 pub(crate) fn fitting(text: &str) -> String {
     within(text, width_of(io::stdout()))
 }
 
-/// The same for standard error.
+/// Wraps text for standard error in the same way.
 pub(crate) fn fitting_errors(text: &str) -> String {
     within(text, width_of(io::stderr()))
 }
@@ -92,8 +93,8 @@ pub(crate) fn harmless_json(text: &str) -> String {
     shown
 }
 
-/// Text from elsewhere on one line, without what a terminal would obey. Where it has several lines,
-/// as what a compiler says, they stand apart.
+/// Returns text from elsewhere on one line, with control characters replaced. Its lines, such as
+/// those of a compiler, are separated by ` | `, or by a space after a colon.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.lines() {
@@ -110,7 +111,7 @@ pub(crate) fn width() -> usize {
     width_of(io::stdout()).unwrap_or(WIDTH)
 }
 
-/// Returns the width of a terminal in columns, or that of `COLUMNS` where it is none.
+/// Returns the width of a terminal in columns, or that of `COLUMNS` if it is none.
 fn width_of(output: impl AsFd) -> Option<usize> {
     let asked = tcgetwinsize(output).ok().map(|size| usize::from(size.ws_col));
     let said = || env::var("COLUMNS").ok()?.parse().ok();
@@ -130,10 +131,10 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// No colour.
+    /// The palette without colour.
     const PLAIN: Self = Self { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" };
 
-    /// The looks of the report's tables, and bold: what [`harmless`] lets pass.
+    /// The looks of the report's tables, and bold. [`harmless`] lets these pass.
     const COLOURED: Self = Self {
         bold: "\x1b[1m",
         dim: Look::Dim.begin(),
@@ -143,7 +144,7 @@ impl Palette {
         reset: Look::END,
     };
 
-    /// The palette for standard output.
+    /// Returns the palette for standard output.
     pub(crate) fn of_terminal() -> Self {
         if color() { Self::COLOURED } else { Self::PLAIN }
     }
@@ -155,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// Goal: whoever reads the JSON gets the text as it was.
+    /// Goal: a reader of the JSON gets the text as it was.
     #[test]
     fn json_stays_json_and_means_the_same() {
         let odd = "a\x1b[2J\u{7f}\u{9b}2J\n\t\"\\µ";

@@ -1,8 +1,8 @@
-//! Partitions in containers, as a person has them: what a container has, and that nothing of it is
-//! left, whoever is killed.
+//! Tests of partitions in containers, as a person runs them: what a container has, and that nothing
+//! of it is left, whichever process is killed.
 //!
-//! Method: the program of the supervisor's own tests in a container of `runc` or `crun`, whichever
-//! works here. Where none does, the tests are skipped with what stands in the way.
+//! Method: the program of the supervisor's own tests runs in a container of `runc` or `crun`,
+//! whichever works here. If neither does, the tests are skipped and say why.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,7 +23,7 @@ use command::said;
 use quietcore_backend::container::{ContainerError, Containers};
 use serde_json::Value;
 
-/// A probe that is quickly done.
+/// A probe that ends quickly.
 const PROBE: [&str; 9] = [
     "probe",
     "latency",
@@ -36,7 +36,8 @@ const PROBE: [&str; 9] = [
     "--warm-up=0s",
 ];
 
-/// A site of this name, as control groups are the machine's, and tests run side by side.
+/// Returns a site of this name: control groups belong to the whole machine, and tests run side by
+/// side.
 fn site(name: &str) -> String {
     format!(
         "[site]\nname = \"{name}\"\n[[partition]]\nname = \"axis\"\nbackend = \"container\"\n\
@@ -47,7 +48,7 @@ fn site(name: &str) -> String {
     )
 }
 
-/// Why no container can be had here; `None` where one can.
+/// Returns why no container can be made here; `None` if one can.
 fn obstacle() -> Option<String> {
     match Containers::prepare(PathBuf::new(), "test", 1, None, None) {
         Err(error @ ContainerError::Runtime(_)) => Some(error.to_string()),
@@ -55,7 +56,7 @@ fn obstacle() -> Option<String> {
     }
 }
 
-/// Folders of control groups with this name.
+/// Returns the folders of control groups with this name.
 fn groups(name: &str) -> Vec<PathBuf> {
     let folders = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
     let mut places = vec![PathBuf::from("/sys/fs/cgroup").join(name)];
@@ -64,7 +65,7 @@ fn groups(name: &str) -> Vec<PathBuf> {
     places
 }
 
-/// What is left of the containers of a bench.
+/// Returns the folders that containers of a bench have left.
 fn left(bench: &Bench) -> Vec<PathBuf> {
     let containers = fs::read_dir(bench.folder.path().join("run/@containers"));
     containers.into_iter().flatten().flatten().map(|entry| entry.path()).collect()
@@ -80,7 +81,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process runs. Who adopts it may let it lie when it has ended.
+/// Returns `true` if a process runs. A zombie does not: its new parent may never reap it.
 fn lives(pid: u64) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with('Z'))
@@ -90,7 +91,7 @@ fn pid_of(partition: &Value) -> u64 {
     partition["pid"].as_u64().unwrap()
 }
 
-/// A line of a process's status.
+/// Returns a line of a process's status.
 fn status(pid: u64, name: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name));

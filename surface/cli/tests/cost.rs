@@ -1,4 +1,4 @@
-//! What a cycle may not do (promise P23): one system call, the sleep, and nothing else.
+//! A test of promise P23: a cycle makes one system call, the sleep, and no other.
 
 use std::collections::BTreeMap;
 use std::fs;

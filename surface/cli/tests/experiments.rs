@@ -1,5 +1,5 @@
-//! `tune` and `disturb` on this machine, short: what is compared, what is kept, and that nothing is
-//! left changed. Whether anything helped or disturbed is not looked at.
+//! `tune` and `disturb` on this machine, short: what is compared, what is kept, and that every
+//! setting is put back. The findings themselves are not checked.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A site, on a machine where settings can be changed.
+/// Returns a site; skips the test on a machine where settings can't be changed.
 fn site_or_skip(folder: &Path) -> Option<String> {
     let Some(site) = site(folder, "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
         quietcore_skip::skip!("one CPU only");
@@ -104,7 +104,7 @@ fn controls_are_tried_and_put_back() {
     assert_genuine(folder.path());
 }
 
-/// Nothing in an honest folder speaks against it.
+/// Checks that nothing in an honest folder contradicts it.
 fn assert_genuine(folder: &Path) {
     let verified = call(folder, &["verify", "run"]);
     assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);

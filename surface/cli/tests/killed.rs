@@ -1,5 +1,5 @@
-//! A running site and its supervisor, killed at random moments: nothing is left behind, and what is
-//! retained comes back.
+//! Tests of a running site and its supervisor, killed at random moments: nothing is left behind,
+//! and retained values come back.
 //!
 //! Method: the program of the supervisor's own tests, which counts its cycles in a retained
 //! variable. After each kill the count may have lost what was not on disk yet, but must be whole.
@@ -35,18 +35,18 @@ watchdog = "1 s"
 retain = ["counter_DW.total"]
 "#;
 
-/// What may be lost when the supervisor is killed: it saves ten times a second. The rest is room
-/// for a machine that does not let it.
+/// The largest loss of counts when the supervisor is killed. It saves ten times a second; the rest
+/// is for a machine that holds it up.
 const LOST_MAX: f64 = 400.0;
 
-/// The count that is retained.
+/// Returns the count that is retained.
 fn total(bench: &Bench) -> f64 {
     let read = bench.call(&["watch", "axis", "counter_DW.total", "--once", "--json"]);
     let reading: Value = serde_json::from_str(&read.out).unwrap_or_default();
     number(&reading).unwrap_or_else(|| panic!("no value in `{}`: {}", read.out, read.err))
 }
 
-/// The value of the one variable that was read.
+/// Returns the value of the one variable that was read.
 fn number(reading: &Value) -> Option<f64> {
     match reading {
         Value::Object(fields) => fields
@@ -66,7 +66,7 @@ fn number_within(value: &Value) -> Option<f64> {
     }
 }
 
-/// Repeatable numbers below a thousand.
+/// Returns repeatable pseudo-random numbers below a thousand.
 fn moments() -> impl Iterator<Item = u64> {
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     std::iter::repeat_with(move || {

@@ -1,4 +1,4 @@
-//! `quietcore osek`: what an OIL file describes, what is wrong with it, and a program of its own.
+//! `quietcore osek`: the description of an OIL file, its errors, and a stand-alone program.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -142,7 +142,7 @@ fn the_command_that_is_printed_makes_a_program_of_its_own() {
     assert_eq!(document["command"], compile.replace("build", "b"));
 }
 
-/// Runs a line in a shell; whether it succeeded, and what it printed.
+/// Runs a line in a shell; returns its success and its output.
 fn run(folder: &Path, line: &str) -> (bool, String) {
     let output = Command::new("sh").current_dir(folder).args(["-c", line]).output().unwrap();
     let text = [output.stdout, output.stderr].concat();

@@ -1,7 +1,7 @@
 //! CPUs that a partition has for itself, and one that is taken offline while it runs there.
 //!
-//! They are those of the whole machine, so these tests run where `QUIETCORE_OWN_MACHINE` says that
-//! it is theirs alone: in the lab.
+//! These tests change the whole machine, so they run only if `QUIETCORE_OWN_MACHINE` says that it
+//! is theirs alone: in the lab.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ use command::said;
 use serde_json::Value;
 
 const STATE: &str = "/sys/devices/system/cpu/cpu1/online";
-/// CPU 1 while it is offline; it comes back when this is dropped, whatever fails.
+/// Takes CPU 1 offline until this value is dropped, whatever fails.
 struct Offline;
 
 impl Offline {
@@ -64,7 +64,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What controls change that these tests can see, as it stands in the kernel's files.
+/// Returns the content of those kernel files that controls change and these tests can see.
 fn machine() -> Vec<String> {
     let files = [
         "/proc/irq/default_smp_affinity",
@@ -136,6 +136,7 @@ fn a_site_whose_cpu_goes_offline_tells_it() {
     assert_eq!(bench.partition().unwrap()["state"]["is"], "running");
     drop(offline);
     wait_until("it is told that the CPU is back", || told("CPU 1 is online again"));
+    wait_until("the partition is on its CPU", || bench.partition().unwrap()["drift"].is_null());
     let down = bench.call(&["down", "press"]);
     assert_eq!(down.status, Some(0), "{}", down.err);
     up.wait().unwrap();

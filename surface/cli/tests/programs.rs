@@ -11,8 +11,8 @@ use std::path::Path;
 use command::{call, patient};
 use serde_json::Value;
 
-/// Writes an example with its program into `folder`, with patient watchdogs; `None` on a machine
-/// without CPU 1.
+/// Writes an example with its program into `folder`, with patient watchdogs; returns `None` on a
+/// machine without CPU 1.
 fn example(folder: &Path, name: &str) -> Option<String> {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     if online.trim() == "0" {
@@ -31,7 +31,7 @@ fn records(text: &str) -> Vec<Value> {
     document["records"].as_array().unwrap().clone()
 }
 
-/// A record as every program leaves one.
+/// Checks the parts of a record that every program leaves.
 fn check(record: &Value, task: &str, cycles: std::ops::RangeInclusive<u64>) {
     let name = record["name"].as_str().unwrap();
     assert!(name.ends_with(task), "{name} is not of {task}");

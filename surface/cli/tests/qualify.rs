@@ -1,4 +1,4 @@
-//! A campaign on this machine, short: what it writes, how it ends, what it leaves behind.
+//! A short campaign on this machine: what it writes, how it ends, what it leaves behind.
 //!
 //! These tests look at the evidence, never at whether the machine was fast.
 
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 const TWO_PROFILES: &str = "profiles = [\"tp2\", \"tp4\"]\nduration = \"500 ms\"";
 
-/// The processes of a partition or a load that were started below `folder`.
+/// Returns the processes of a partition or a load that were started below `folder`.
 fn runtime_processes(folder: &Path) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -155,7 +155,8 @@ fn open_to_all(folder: &Path) {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
 }
 
-/// Copies the programs to where another user may execute them; says why when this test can't.
+/// Copies the programs to where another user may execute them; skips with the reason if this test
+/// can't.
 fn for_all(folder: &Path) -> Option<std::path::PathBuf> {
     let root = std::process::Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
@@ -335,7 +336,8 @@ fn share_a_cpu_by_budgets(backend: &str) {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
-    let Some(site) = site(folder.path(), "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
+    // So long that the settings of each task are read back several times on a busy machine, too.
+    let Some(site) = site(folder.path(), "profiles = [\"tp2\"]\nduration = \"2 s\"") else {
         quietcore_skip::skip!("one CPU only");
         return;
     };

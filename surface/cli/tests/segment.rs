@@ -1,4 +1,4 @@
-//! `quietcore segment` as others see it.
+//! `quietcore segment`, as other programs see it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ const PYTHON: &str = "QUIETCORE_PYSOEM_PYTHON";
 struct Segment(Child);
 
 impl Segment {
-    /// Starts one on this interface, and waits until it answers.
+    /// Starts a segment on this interface, and waits until it answers.
     fn start(interface: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_quietcore"))
             .args(["segment", "--interface", interface])

@@ -1,7 +1,7 @@
-//! Two sites on one CPU, which know nothing of each other's folders.
+//! Two sites on one CPU, each with folders that the other does not know.
 //!
-//! Method: the program of the supervisor's own tests, at the lowest real-time priorities on CPU 0.
-//! Only lines with the name of the first site count: others may have sites up on this machine.
+//! Method: the program of the supervisor's own tests runs at the lowest real-time priorities on CPU
+//! 0. Only lines with the name of the first site count: others may have sites up on this machine.
 
 #[expect(dead_code, reason = "other tests look closer at a site")]
 mod bench;
@@ -24,7 +24,7 @@ fn site(name: &str, policy: &str) -> String {
     )
 }
 
-/// One test at a time has CPU 0.
+/// Lets one test at a time use CPU 0.
 static CPU: Mutex<()> = Mutex::new(());
 
 /// All probes that are pinned to CPUs, on CPU 0 and short.
@@ -38,7 +38,7 @@ const PROBES: [&str; 7] = [
     "osek --cpu 0 --loops 10",
 ];
 
-/// The line about the site that is up.
+/// Returns the line about the site that is up.
 fn told(text: &str) -> Option<String> {
     text.lines().find(|line| line.contains("site `held-cpu`")).map(str::to_owned)
 }

@@ -1,10 +1,10 @@
-//! Building an image.
+//! Builds the image of a guest.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What images are built for.
+/// The target that images are built for.
 const TARGET: &str = "x86_64-unknown-none";
 
 /// Builds the image of this name and returns its file; `None` where that can't be done here, which

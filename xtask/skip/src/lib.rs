@@ -1,4 +1,4 @@
-//! How a test says that it could not run here.
+//! The way in which a test says that it could not run here.
 //!
 //! Rust's test runner knows passed and failed only, so a test that returns early counts as passed.
 //! A skip is never a pass: the test names its reason with [`skip!`] and returns. The reason is

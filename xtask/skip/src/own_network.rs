@@ -9,13 +9,13 @@ use std::process::Command;
 
 /// Set in the process that has a network of its own.
 const INSIDE: &str = "QUIETCORE_TEST_IN_OWN_NETWORK";
-/// What is run in the new network first.
+/// Commands that are run in the new network first.
 const INTERFACES: &str = "ip link add left type veth peer name right && ip link set left up && \
                           ip link set right up";
 
-/// Where a test finds itself.
+/// The side of the border of a network namespace that a test is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NetworkSide {
     /// In a network of its own: go on.
     Inside,
     /// Outside, and what was to be done inside is done.
@@ -30,9 +30,9 @@ pub enum Place {
 ///
 /// # Panics
 /// When the test failed inside.
-pub fn enter(here: &str) -> Result<Place, String> {
+pub fn enter(here: &str) -> Result<NetworkSide, String> {
     if env::var_os(INSIDE).is_some() {
-        return Ok(Place::Inside);
+        return Ok(NetworkSide::Inside);
     }
     let ways: [&[&str]; 2] = [&["--net"], &["--map-root-user", "--net"]];
     let mut refused = String::new();
@@ -56,7 +56,7 @@ pub fn enter(here: &str) -> Result<Place, String> {
     let said = String::from_utf8_lossy(&run.stdout);
     let complained = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success() && said.contains("1 passed"), "{said}\n{complained}");
-    Ok(Place::Done)
+    Ok(NetworkSide::Done)
 }
 
 fn unshare(namespaces: &[&str], script: &str) -> Command {
@@ -78,8 +78,8 @@ macro_rules! own_network {
     () => {
         fn here_in_network() {}
         match $crate::own_network::enter(::std::any::type_name_of_val(&here_in_network)) {
-            Ok($crate::own_network::Place::Inside) => {}
-            Ok($crate::own_network::Place::Done) => return,
+            Ok($crate::own_network::NetworkSide::Inside) => {}
+            Ok($crate::own_network::NetworkSide::Done) => return,
             Err(reason) => {
                 $crate::skip!("needs a network of its own; run as root: {reason}");
                 return;

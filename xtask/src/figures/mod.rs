@@ -24,7 +24,7 @@ use std::{fs, io};
 pub(crate) use run::Run;
 pub(crate) use table::Tables;
 
-/// Where the JSON of the benches and the rows lie.
+/// Folder of the JSON of the benches and of the rows.
 pub(crate) const FOLDER: &str = "bench/figures";
 /// The rows of all tables.
 pub(crate) const ROWS: &str = "bench/figures/rows.toml";
@@ -42,39 +42,39 @@ pub(crate) enum FiguresError {
     /// A file of a bench can't be used.
     #[error("{path}: {problem}")]
     Run {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: run::RunError,
     },
     /// A row asks for what the run does not have.
     #[error("{ROWS}: the row `{row}` asks for `{wanted}`, and `{bench}` has: {has}")]
     Unknown {
-        /// The row's subject.
+        /// Subject of the row in the table.
         row: String,
-        /// What it asks for.
+        /// The figure that it asks for.
         wanted: String,
-        /// The comparison.
+        /// The comparison by name.
         bench: String,
-        /// What there is.
+        /// The figures that there are.
         has: String,
     },
     /// A document asks for a table that is not there, or does not end it.
     #[error("{path}:{line}: {problem}")]
     Document {
-        /// The document.
+        /// Path of the document.
         path: String,
         /// The line of the mark.
         line: usize,
-        /// What is wrong there.
+        /// The problem in it.
         problem: String,
     },
     /// A file can't be read or written.
     #[error("`{path}`: {cause}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The kernel's answer.
+        /// The error of the kernel.
         cause: io::Error,
     },
 }
@@ -135,7 +135,7 @@ fn named(line: &str) -> Option<&str> {
     line.trim_end().strip_prefix(BEGIN)?.strip_suffix(BEGIN_END)
 }
 
-/// Whether a document has such a table.
+/// Returns `true` if a document has such a table.
 pub(crate) fn has_table(text: &str) -> bool {
     text.lines().any(|line| named(line).is_some())
 }

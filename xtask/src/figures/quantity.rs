@@ -1,6 +1,6 @@
 //! A number with its unit, as the documents write it: three significant digits, SI units.
 
-/// How a unit of the benches is written.
+/// The way in which a unit of the benches is written.
 enum Scale {
     /// A time, by its nanoseconds a unit; shown in the unit that gives it one to three digits
     /// before the point.

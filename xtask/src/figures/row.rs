@@ -19,14 +19,14 @@ use super::run::Run;
 pub(super) struct Row {
     /// The comparison that it is of.
     pub(super) bench: String,
-    /// What is measured.
+    /// The quantity that is measured.
     pub(super) what: String,
     /// The clauses about the peers.
     #[serde(default)]
     pub(super) beside: Vec<String>,
     /// The clauses about the result.
     pub(super) result: Vec<String>,
-    /// What was typed by hand before the bench recorded its figures.
+    /// Values that were typed by hand before the bench recorded its figures.
     pub(super) typed: Option<Typed>,
 }
 

@@ -1,4 +1,4 @@
-//! What a bench recorded: `quietcore.bench/1`, as far as the tables use it.
+//! The record of a bench: `quietcore.bench/1`, as far as the tables use it.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ const FACTS: [&str; 4] = ["cpu_model", "cpus_online", "kernel", "hypervisor"];
 #[derive(Debug, Deserialize)]
 pub(crate) struct Run {
     schema: String,
-    /// The comparison.
+    /// The comparison by name.
     pub(crate) bench: String,
     /// When it began, in UTC.
     date: String,
-    /// What was typed to run it.
+    /// The command line that ran it.
     command: String,
     build: String,
     quick: bool,
-    /// How many rounds there were.
+    /// Number of rounds that were run.
     pub(super) rounds: usize,
     machine: BTreeMap<String, String>,
     /// The peers with their versions.
     pub(super) peers: BTreeMap<String, String>,
-    /// What was measured.
+    /// The figures that were measured.
     pub(super) figures: Vec<Figure>,
-    /// What could not be measured, and why.
+    /// Figures that could not be measured, with the reason.
     pub(super) not_measured: Vec<String>,
 }
 

@@ -26,7 +26,7 @@ struct Cells {
 }
 
 impl Tables {
-    /// Reads the rows.
+    /// Reads the rows of all tables.
     pub(super) fn new(rows: &str, runs: BTreeMap<String, Run>) -> Result<Self, FiguresError> {
         let rows = toml::from_str(rows).map_err(|error| FiguresError::Rows(error.to_string()))?;
         Ok(Self { rows, runs })
@@ -84,7 +84,7 @@ impl Tables {
         Ok(Cells { text, left_out })
     }
 
-    /// What is left out of the tables, and what stands in the rows for nothing.
+    /// Lists figures that are left out of the tables, and rows without a figure.
     pub(super) fn remarks(&self) -> Vec<String> {
         let mut remarks = BTreeSet::new();
         for row in self.rows.values().flatten() {

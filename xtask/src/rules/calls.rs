@@ -1,4 +1,4 @@
-//! What must not stand in code, however it is written.
+//! Calls that must not stand in code, in any form.
 //!
 //! | rule | refuses | remedy |
 //! |---|---|---|

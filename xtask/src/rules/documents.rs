@@ -3,14 +3,16 @@
 //! | rule | says |
 //! |---|---|
 //! | `documents` | the documents of the root and the glossary exist |
+//! | `front-door` | the README has at most 150 lines of at most 100 columns, the map at most 200 lines |
 //! | `floor-readmes` | each floor has a `README.md` of at most 15 lines |
 //! | `map` | `ARCHITECTURE.md` names every crate by its folder |
 //! | `changelog` | changes stand under Added, Changed, Fixed, Removed or Timing |
 //! | `decisions` | `NNNN-title.md`, numbered without gaps, with their four headings |
 //!
-//! What their tables of measured figures may say: [`figures`].
+//! The tables of measured figures: [`figures`]. The targets of links: [`links`].
 
 pub(crate) mod figures;
+pub(crate) mod links;
 
 use crate::finding::Finding;
 use crate::manifest::manifests;
@@ -25,6 +27,9 @@ const DOCUMENTS: [&str; 6] = [
     "SPECIFICATION.md",
     "docs/glossary.md",
 ];
+/// The documents that everyone reads first, with their limits in lines and in columns.
+const FRONT_DOOR: [(&str, usize, usize); 2] =
+    [("README.md", 150, 100), ("ARCHITECTURE.md", 200, usize::MAX)];
 const README_LINES_MAX: usize = 15;
 const CHANGE_KINDS: [&str; 5] = ["Added", "Changed", "Fixed", "Removed", "Timing"];
 const DECISION_HEADINGS: [&str; 4] = ["Context", "Choice", "Price", "What was turned down"];
@@ -35,6 +40,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     for path in DOCUMENTS.iter().filter(|path| tree.file(path).is_none()) {
         findings.push(Finding::new("documents", path, 1, "it is missing", "write it"));
     }
+    findings.extend(check_front_door(tree));
     findings.extend(check_readmes(tree));
     findings.extend(check_map(tree));
     if let Some(file) = tree.file("CHANGELOG.md") {
@@ -42,6 +48,29 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     }
     findings.extend(check_decisions(tree));
     findings.extend(figures::check(tree));
+    findings.extend(links::check(tree));
+    findings
+}
+
+fn check_front_door(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, lines_max, columns_max) in FRONT_DOOR {
+        let Some(file) = tree.file(path) else { continue };
+        let remedy = "move what is not for everyone to a page of `docs/`";
+        let lines = file.text.lines().count();
+        if lines > lines_max {
+            let what = format!("it has {lines} lines, and {lines_max} are the most");
+            findings.push(Finding::new("front-door", path, lines_max + 1, what, remedy));
+        }
+        for (index, line) in file.text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > columns_max {
+                let what =
+                    format!("the line has {columns} columns, and {columns_max} are the most");
+                findings.push(Finding::new("front-door", path, index + 1, what, "break it"));
+            }
+        }
+    }
     findings
 }
 
@@ -175,6 +204,22 @@ mod tests {
         let found = check(&Tree::of(&[("README.md", "# A\n")]));
         assert_eq!(found.len(), 5);
         assert!(found.iter().all(|finding| finding.rule == "documents"));
+    }
+
+    #[test]
+    fn the_readme_is_short_and_narrow() {
+        let longest = format!("{}\n", "µ".repeat(100)).repeat(150);
+        assert_eq!(check_front_door(&Tree::of(&[("README.md", &longest)])), []);
+        let over = format!("{longest}µ{longest}");
+        assert_eq!(
+            texts(&check_front_door(&Tree::of(&[("README.md", &over)]))),
+            [
+                "README.md:151: front-door: it has 300 lines, and 150 are the most; move what is \
+                 not for everyone to a page of `docs/`",
+                "README.md:151: front-door: the line has 101 columns, and 100 are the most; break \
+                 it",
+            ]
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is linked into the product may be passed on by those who get it.
+//! Licences of everything that is linked into the product: those who get it may pass it on.
 //!
 //! A package's SPDX expression must be satisfiable with permissive licences alone: one side of an
 //! `OR` is enough, of an `AND` both are needed. MPL-2.0 is accepted because it binds its own files
@@ -70,7 +70,7 @@ fn line_of(package: &Package, lock: &str) -> usize {
     found.map_or(1, |index| index + 1)
 }
 
-/// Whether permissive licences alone satisfy the expression; `None` where it is malformed.
+/// Returns `true` if permissive licences alone satisfy the expression; `None` if it is malformed.
 fn is_permissive(expression: &str) -> Option<bool> {
     // Before SPDX, `MIT/Apache-2.0` was how crates wrote a choice.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");

@@ -17,7 +17,7 @@ use crate::exemptions::{ABSOLUTE, WAIVERS, Waiver};
 use crate::finding::Finding;
 use crate::tree::Tree;
 
-/// All rules.
+/// All rules, in the order of their names.
 const CHECKS: [fn(&Tree) -> Vec<Finding>; 11] = [
     floors::check,
     manifests::check,

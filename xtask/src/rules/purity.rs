@@ -1,8 +1,9 @@
-//! What is decided purely stays pure: the two lowest floors do no input or output, read no clock
-//! and start no thread, so that every decision can be tested with plain values.
+//! Pure decisions stay pure: the two lowest floors do no input or output, read no clock and start
+//! no thread, so that every decision can be tested with plain values.
 //!
 //! Looked at are the paths in code, the macros that print, and the crates depended on. Tests may do
-//! what they need.
+//! what they need. What runs on simulated time, too, stays pure of the machine's clock, files and
+//! processes: it takes them from its `World`.
 
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
@@ -37,10 +38,25 @@ const PRINTING: [&str; 4] = ["print", "println", "eprint", "eprintln"];
 const MACHINE_CRATES: [&str; 7] =
     ["libc", "memmap2", "nix", "procfs", "rustix", "signal-hook", "tempfile"];
 
+/// Folders whose code runs in a simulation.
+const SIMULATED: [&str; 1] = ["product/supervisor/src/keeper/"];
+
+/// Ends of paths that reach the machine past the `World`.
+const PAST_THE_WORLD: [(&str, &[&str]); 7] = [
+    ("Command", &["new"]),
+    ("File", &["create", "open"]),
+    ("fs", &["copy", "create_dir_all", "read", "read_to_string", "remove_file", "rename", "write"]),
+    ("Instant", &["now"]),
+    ("SystemTime", &["now"]),
+    ("thread", &["sleep", "spawn"]),
+    ("Timestamp", &["now"]),
+];
+
 /// Finds what touches the machine on a floor that decides.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for source in tree.sources.iter().filter(|source| is_pure(&source.path)) {
+    let is_looked_at = |path: &str| is_pure(path) || is_simulated(path);
+    for source in tree.sources.iter().filter(|source| is_looked_at(&source.path)) {
         let mut finder = PathFinder { source, findings: Vec::new() };
         finder.visit_file(&source.syntax);
         findings.append(&mut finder.findings);
@@ -66,6 +82,10 @@ fn is_pure(path: &str) -> bool {
     PURE_FLOORS.iter().any(|floor| path.starts_with(floor))
 }
 
+fn is_simulated(path: &str) -> bool {
+    SIMULATED.iter().any(|folder| path.starts_with(folder))
+}
+
 struct PathFinder<'a> {
     source: &'a Source,
     findings: Vec<Finding>,
@@ -73,11 +93,25 @@ struct PathFinder<'a> {
 
 impl PathFinder<'_> {
     fn judge(&mut self, path: &str, line: usize) {
+        if is_simulated(&self.source.path) {
+            return self.judge_simulated(path, line);
+        }
         let is_impure = IMPURE_PATHS.iter().any(|impure| {
             path.strip_prefix(impure).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
         });
         if is_impure && !self.source.is_test_line(line) {
             self.find(line, format!("`{path}` touches the machine"));
+        }
+    }
+
+    fn judge_simulated(&mut self, path: &str, line: usize) {
+        let mut names = path.rsplit("::");
+        let (Some(name), Some(of)) = (names.next(), names.next()) else { return };
+        let is_past = PAST_THE_WORLD.iter().any(|(it, its)| *it == of && its.contains(&name));
+        if is_past && !self.source.is_test_line(line) {
+            let what = format!("`{path}` is the machine's, also in a simulation");
+            let remedy = "take it from the `World`";
+            self.findings.push(Finding::new(RULE, &self.source.path, line, what, remedy));
         }
     }
 
@@ -124,7 +158,8 @@ impl<'ast> Visit<'ast> for PathFinder<'_> {
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let line = call.span().start().line;
         let name = call.path.segments.last().map(|it| it.ident.to_string()).unwrap_or_default();
-        if PRINTING.contains(&name.as_str()) && !self.source.is_test_line(line) {
+        let is_printing = is_pure(&self.source.path) && PRINTING.contains(&name.as_str());
+        if is_printing && !self.source.is_test_line(line) {
             self.find(line, format!("`{name}!` prints"));
         }
         visit::visit_macro(self, call);
@@ -155,6 +190,14 @@ mod tests {
         let text = "#[cfg(test)]\nmod tests {\n    use std::fs;\n    fn a() { println!(); }\n}\n";
         assert_eq!(lines("logic/a/src/b.rs", text), [0_usize; 0]);
         assert_eq!(lines("logic/a/tests/b.rs", "use std::fs;\n"), [0_usize; 0]);
+    }
+
+    #[test]
+    fn a_keeper_takes_clock_and_files_from_its_world() {
+        let text = "use std::time::Instant;\nuse std::fs::File;\nfn a() {\n    \
+                    Instant::now();\n    std::fs::read(\"b\");\n    world.now();\n}\n";
+        assert_eq!(lines("product/supervisor/src/keeper/a.rs", text), [4, 5]);
+        assert_eq!(lines("product/supervisor/src/live.rs", text), [0_usize; 0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where `unsafe` may stand, and what stands beside it.
+//! The homes of `unsafe`, and the comments that stand beside it.
 //!
 //! | rule | says |
 //! |---|---|

@@ -6,8 +6,9 @@
 //! | `paths` | no folder of the machine on which something was written |
 //! | `remarks` | a `TODO` carries an issue number; a `FIXME` never reaches the main branch |
 //!
-//! Causes of errors are told once: [`errors`].
+//! Causes of errors are told once: [`errors`]. Doc comments begin with their subject: [`docs`].
 
+pub(crate) mod docs;
 pub(crate) mod errors;
 
 use crate::finding::Finding;
@@ -31,6 +32,7 @@ const FOREIGN: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 /// Finds words, paths and remarks that must not stay.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = errors::check(tree);
+    findings.extend(docs::check(tree));
     let own = tree.files.iter().filter(|file| !FOREIGN.contains(&file.path.as_str()));
     for file in own {
         findings.extend(check_words(file));
@@ -138,7 +140,7 @@ fn remark(path: &str, line: usize, comment: &str) -> Option<Finding> {
     })
 }
 
-/// Whether every `TODO` of the comment is followed by `(#` and a number.
+/// Returns `true` if every `TODO` of the comment is followed by `(#` and a number.
 fn carries_issue(comment: &str) -> bool {
     comment.split("TODO").skip(1).all(|rest| {
         let number = rest.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
@@ -157,7 +159,8 @@ mod tests {
 
     #[test]
     fn older_words_are_found_in_texts_and_names() {
-        let text = "//! A.\nfn slave_count() {}\nstruct EcMaster;\n// Slaves answer.\n";
+        let text = "//! Counts the devices of a line.\nfn slave_count() {}\nstruct EcMaster;\n\
+                    // Slaves answer.\n";
         assert_eq!(rules("a/src/b.rs", text), [("words", 2), ("words", 3), ("words", 4)]);
         assert_eq!(rules("a.md", "The grandmaster clock is mastered; enslaved.\n"), []);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// What finds a lie.
+/// The check that finds a lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The folder itself: something else in it follows otherwise.
@@ -18,7 +18,7 @@ pub(crate) enum Reach {
 pub(crate) struct Lie {
     pub(crate) name: &'static str,
     pub(crate) reach: Reach,
-    /// Whether it is told in what follows from the records, which then is not made anew.
+    /// `true` if it is told in what follows from the records, which then is not made anew.
     pub(crate) is_of_pages: bool,
     pub(crate) tell: Box<dyn Fn(&Path) + Send + Sync>,
 }

@@ -5,22 +5,24 @@ use std::path::{Path, PathBuf};
 
 use quietcore_evidence::{Evidence, MachineKey, Signature, Writer, read, read_text, sign};
 use quietcore_record::reason::{NotInForce, RunProblem, ThreadSetting};
+use quietcore_record::record::{PolicyInForce, Record};
 use quietcore_report::{derived, junit};
+use quietcore_units::SchedulingPolicy;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::edit::Lie;
 use crate::sample;
 
-/// How late the release was that makes the sample fail.
+/// Lateness of the release that makes the sample fail.
 const LATE_NS: u64 = 5_000_000;
 
-/// What a forger makes anew after the edit.
+/// The files that a forger makes anew after the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forger {
-    /// Nothing.
+    /// No file at all.
     Careless,
-    /// The sums.
+    /// The sums of all files.
     Sums,
     /// The sums, and all that follows from the records.
     Thorough,
@@ -64,7 +66,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// Whether a lie is found in a folder.
+    /// Returns `true` if a lie is found in a folder.
     pub(crate) fn is_found(&self, lie: &Lie, signed: bool, forger: Forger) -> bool {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("run");
@@ -87,8 +89,8 @@ impl Bench {
         read(&root).map_or(true, |evidence| !says(&evidence, &root).is_empty())
     }
 
-    /// Whether a folder is one that the key has signed, and nothing contradicts it. Its pages are
-    /// signed with the rest.
+    /// Returns `true` if a folder is one that the key has signed, and nothing contradicts it. Its
+    /// pages are signed with the rest.
     fn is_genuine(&self, root: &Path) -> bool {
         let Ok(evidence) = read(root) else { return false };
         let is_signed = match &evidence.signature {
@@ -101,13 +103,13 @@ impl Bench {
 
 /// The records of the sample, with one that was not measured as asked for and one that is invalid,
 /// neither of which counts.
-fn records() -> Vec<quietcore_record::record::Record> {
+fn records() -> Vec<Record> {
     let mut records = sample::records(LATE_NS);
     for record in &mut records {
         if record.name == "press.tp1.cycle" {
             record.degraded =
                 vec![NotInForce::refused(ThreadSetting::Policy, "not permitted").into()];
-            record.conditions.policy = "SCHED_OTHER".to_owned();
+            record.conditions.policy = PolicyInForce::ReadBack(SchedulingPolicy::Other);
         }
         if record.name == "press.tp1.Sort" {
             let first = "governor".to_owned();
@@ -117,7 +119,7 @@ fn records() -> Vec<quietcore_record::record::Record> {
     records
 }
 
-/// What `quietcore show` would name.
+/// Lists what `quietcore show` would name.
 fn says(evidence: &Evidence, root: &Path) -> Vec<String> {
     let mut said = evidence.damage.clone();
     said.extend(evidence.contradictions.iter().map(ToString::to_string));

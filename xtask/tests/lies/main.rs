@@ -22,7 +22,7 @@ mod files;
 mod folder;
 mod manifest;
 mod record;
-#[path = "../../../engine/evidence/tests/sample/mod.rs"]
+#[path = "../../../realise/evidence/tests/sample/mod.rs"]
 mod sample;
 
 use std::num::NonZero;
@@ -31,7 +31,7 @@ use std::sync::Mutex;
 use edit::{Lie, Reach};
 use folder::{Bench, Forger};
 
-/// What became of one kind of edit.
+/// The outcome of one kind of edit.
 struct Outcome {
     lie: Lie,
     /// By whether the folder was signed, then by how much the forger made anew.
@@ -88,7 +88,7 @@ fn missed(outcomes: &[Outcome]) -> Vec<String> {
     missed
 }
 
-/// How many were found of each, and which were not.
+/// Writes how many were found of each, and which were not.
 fn table(outcomes: &[Outcome]) -> String {
     let of = outcomes.len();
     let count = |signed: usize, forger: usize| {

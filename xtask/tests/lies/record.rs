@@ -157,15 +157,15 @@ fn conditions() -> Vec<Lie> {
         of("a longer run", "/conditions/duration_ns", json!(3_600_000_000_000_u64)),
         of("a run before the campaign", "/conditions/started_at", json!("2025-06-01T00:00:00Z")),
         of("another instant of the run", "/conditions/started_at", json!("2026-01-02T03:30:00Z")),
-        of("another mode", "/conditions/mode", json!("sleep")),
-        of("another policy", "/conditions/policy", json!("SCHED_OTHER")),
-        of("a higher priority", "/conditions/policy", json!("SCHED_FIFO 99")),
-        of("another affinity", "/conditions/affinity", json!("0-2")),
+        of("another mode", "/conditions/release_mode/wait", json!("sleep")),
+        of("another policy", "/conditions/scheduling_policy/read_back", json!("other")),
+        of("a higher priority", "/conditions/scheduling_policy/read_back/fifo/priority", json!(99)),
+        of("another affinity", "/conditions/cpus_allowed/read_back", json!("0-2")),
         of("CPUs that were not awake", "/conditions/dma_latency_held", json!(false)),
         of("another kernel", "/conditions/machine/kernel", json!("6.12.0-rt")),
         of("another processor", "/conditions/machine/cpu_model", json!("Fast CPU")),
         of("a condition that was not there", "/conditions/machine/isolcpus", json!("1")),
-        of("time that was not real", "/conditions/machine/time_is_real", json!("no, emulated")),
+        of("time that was not real", "/conditions/time", json!({ "emulated": "slow" })),
         lie("another kernel in all records", |root| {
             for entry in std::fs::read_dir(root.join("records")).unwrap() {
                 let file = format!("records/{}", entry.unwrap().file_name().to_string_lossy());
@@ -179,10 +179,15 @@ fn conditions() -> Vec<Lie> {
         of("a load that did more", "/conditions/loads/0/operations_per_second", json!(9e9)),
         of("a load on other CPUs", "/conditions/loads/0/cpus", json!("0-2")),
         of("what else happened", "/conditions/activity/steal", json!("0.00 %")).beyond(),
-        of("a part of an earlier run", "/conditions/activity/includes", json!("9 cycles")).beyond(),
+        of(
+            "a part of an earlier run",
+            "/conditions/earlier_part",
+            json!({ "cycles": 9, "started_at": "2026-01-02T03:00:00Z" }),
+        )
+        .beyond(),
         of("another site file", "/conditions/site_sha256", json!("5e".repeat(32))),
         of("another version of the record", "/conditions/quietcore_version", json!("9.9.9")),
-        of("an injected delay", "/conditions/injected", json!("5 ms at release 777")),
+        of("an injected delay", "/conditions/injection", json!("5 ms at release 777")),
     ]
 }
 

@@ -10,7 +10,7 @@ use quietcore_units::Nanos;
 use crate::cores::{Cores, together};
 use crate::exchange::signal::SIGNAL;
 
-/// What carries numbers in both directions.
+/// A link that carries numbers in both directions.
 pub(super) trait Link: Sync + Sized {
     /// One end of it; made in the thread that uses it.
     type End<'a>: End
@@ -26,14 +26,14 @@ pub(super) trait Link: Sync + Sized {
 
 /// One end of a link.
 pub(super) trait End {
-    /// Sends a number.
+    /// Sends a number to the other end.
     fn send(&mut self, number: u64);
 
     /// Asks again and again until this number is there.
     fn wait_for(&mut self, number: u64);
 }
 
-/// How long a number takes from one core to the other, in ns: half of the mean round trip.
+/// Measures the time of a number from one core to the other, in ns: half of the mean round trip.
 pub(super) fn one_way<L: Link>(cores: Cores, trips: u64) -> Result<f64, String> {
     let link = L::new()?;
     let near = |mut end: L::End<'_>| {

@@ -18,7 +18,7 @@ use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 use super::guard::{Guard, Verdict};
 use super::time;
 
-/// How long an answer is waited for before timers are looked at.
+/// Time that an answer is waited for before timers are looked at.
 const WAIT: Nanos = Nanos::from_micros(200);
 /// The pause between two polls when nothing is on its way.
 const PAUSE: Nanos = Nanos::from_micros(5);

@@ -19,7 +19,7 @@ pub enum Step {
     ToPreOp,
     /// Process data are mapped.
     Mapping,
-    /// PRE-OP to SAFE-OP.
+    /// From PRE-OP to SAFE-OP, by all SubDevices.
     ToSafeOp,
 }
 
@@ -36,53 +36,53 @@ impl fmt::Display for Step {
 /// Why the SubDevices could not be brought up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BringUpError {
-    /// The wire failed.
+    /// The wire failed to send or receive.
     Wire(WireError),
-    /// Nobody answered.
+    /// No SubDevice answered at all.
     NoSubDevices,
     /// More SubDevices than the MainDevice handles.
     TooMany {
-        /// How many answered.
+        /// Number of SubDevices that answered.
         found: u16,
-        /// How many it handles.
+        /// Number of SubDevices that are handled.
         limit: usize,
     },
-    /// What is there is not what was expected.
+    /// The line differs from what was expected.
     Different(Vec<Difference>),
     /// A SubDevice shall be synchronised by its clock and has none.
     NoClock {
         /// Its position, from 0.
         position: u16,
-        /// What it calls itself.
+        /// The name in its SII.
         name: String,
     },
     /// A SubDevice says that its process data lie beyond the process image.
     BeyondImage {
         /// Its position, from 0.
         position: u16,
-        /// What it calls itself.
+        /// The name in its SII.
         name: String,
-        /// Where in logical memory they end.
+        /// The end of its process data in logical memory.
         end: usize,
-        /// Where the process image ends.
+        /// The end of the process image.
         limit: usize,
     },
     /// A start-up value was not taken.
     StartUp {
         /// Position of the SubDevice, from 0.
         position: u16,
-        /// What it calls itself.
+        /// The name in its SII.
         name: String,
-        /// Where the value was written to.
+        /// The object that the value was written to.
         object: Object,
         /// Why it was not taken.
         error: SdoError,
     },
     /// A step failed in `ethercrab`.
     Failed {
-        /// Which.
+        /// The step that failed.
         step: Step,
-        /// What `ethercrab` said.
+        /// The error of `ethercrab`, in words.
         cause: String,
         /// The SubDevices that are not in the state that the step leads from or to: position and
         /// AL status, `None` for one that does not answer.
@@ -90,7 +90,7 @@ pub enum BringUpError {
     },
     /// Not all SubDevices reached OP.
     NotInOp {
-        /// How long was waited.
+        /// Time that was waited.
         after: Nanos,
         /// Those that did not: position, name, and what is known of them.
         waiting: Vec<(u16, String, Presence)>,

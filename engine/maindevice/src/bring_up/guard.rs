@@ -22,9 +22,9 @@ use crate::mailbox::{Emergency, emergency_in, is_answer};
 
 /// Registers end and memory begins here.
 const MEMORY: u16 = 0x1000;
-/// How soon a mailbox is read again.
+/// Time until a mailbox is read again.
 const PAUSE: Nanos = Nanos::from_micros(200);
-/// How long it is read again and again.
+/// Time for which it is read again and again.
 const PATIENCE: Nanos = Nanos::from_millis(500);
 /// Emergencies that are kept.
 const EMERGENCIES_MAX: usize = 64;
@@ -39,7 +39,7 @@ struct Awaited {
     until: Option<Nanos>,
 }
 
-/// What shall happen to a received frame.
+/// The fate of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// `ethercrab` shall have it.

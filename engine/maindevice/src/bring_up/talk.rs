@@ -12,9 +12,9 @@ use crate::mailbox::{Emergency, Object, Progress, SdoError, Transfer};
 use crate::state::AlStatus;
 use crate::subdevice::SubDevice;
 
-/// How often a question is asked.
+/// Number of times that a question is asked.
 const ATTEMPTS: usize = 4;
-/// How long an answer is waited for.
+/// Time that an answer is waited for.
 const PATIENCE: Nanos = Nanos::from_millis(50);
 /// The pause between two questions for the same thing.
 const PAUSE: Nanos = Nanos::from_micros(100);

@@ -1,4 +1,4 @@
-//! How the process image is cut into datagrams.
+//! Cuts the process image into datagrams.
 //!
 //! ```text
 //! image:     | in 0 | in 1 | in 2 | … | out 0 | out 2 | …

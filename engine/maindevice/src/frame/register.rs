@@ -4,11 +4,11 @@
 pub(crate) const TYPE: u16 = 0x0000;
 /// Numbers of FMMUs (one byte) and, after it, of SyncManagers.
 pub(crate) const FMMU_COUNT: u16 = 0x0004;
-/// What the controller supports, 16 bits.
+/// Features that the controller supports, 16 bits.
 pub(crate) const FEATURES: u16 = 0x0008;
-/// Feature: distributed clocks.
+/// Bit of the features: distributed clocks.
 pub(crate) const FEATURE_CLOCK: u16 = 1 << 2;
-/// Feature: no LRW.
+/// Bit of the features: no LRW.
 pub(crate) const FEATURE_NO_LRW: u16 = 1 << 9;
 /// Configured station address, 16 bits.
 pub(crate) const STATION_ADDRESS: u16 = 0x0010;
@@ -28,21 +28,21 @@ pub(crate) const ERROR_COUNTERS: u16 = 0x0300;
 pub(crate) const ERROR_COUNTER_BYTES: u16 = 20;
 /// Process data watchdog, 16 bits, in steps of 100 µs with the divider of power-up; 1000 then.
 pub(crate) const PROCESS_DATA_WATCHDOG: u16 = 0x0420;
-/// Who may access the SII: 0 the MainDevice, 1 the device itself.
+/// The owner of the SII: 0 the MainDevice, 1 the device itself.
 pub(crate) const SII_OWNER: u16 = 0x0500;
 /// SII command and status, then the word address.
 pub(crate) const SII_CONTROL: u16 = 0x0502;
-/// SII command: read.
+/// Command to read the SII.
 pub(crate) const SII_READ: u16 = 0x0100;
-/// SII status: busy.
+/// Status bit of an SII that is busy.
 pub(crate) const SII_BUSY: u16 = 0x8000;
-/// SII data.
+/// Data read from the SII.
 pub(crate) const SII_DATA: u16 = 0x0508;
-/// First FMMU.
+/// Registers of the first FMMU.
 pub(crate) const FMMU: u16 = 0x0600;
 /// Size of an FMMU's registers.
 pub(crate) const FMMU_BYTES: u16 = 16;
-/// First SyncManager.
+/// Registers of the first SyncManager.
 pub(crate) const SYNC_MANAGER: u16 = 0x0800;
 /// Size of a SyncManager's registers.
 pub(crate) const SYNC_MANAGER_BYTES: u16 = 8;
@@ -52,7 +52,7 @@ pub(crate) const SYNC_MANAGER_STATUS: u16 = 5;
 pub(crate) const MAILBOX_FULL: u8 = 1 << 3;
 /// System time of the distributed clocks, 64 bits; writing it steers the clock.
 pub(crate) const SYSTEM_TIME: u16 = 0x0910;
-/// What the system time is ahead of the local clock, 64 bits.
+/// Lead of the system time over the local clock, 64 bits.
 pub(crate) const SYSTEM_TIME_OFFSET: u16 = 0x0920;
 /// Delay from the reference clock, 32 bits.
 pub(crate) const SYSTEM_TIME_DELAY: u16 = 0x0928;

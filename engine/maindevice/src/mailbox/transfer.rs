@@ -50,7 +50,7 @@ impl Phase {
     }
 }
 
-/// How far a transfer is after an answer.
+/// The progress of a transfer after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Another datagram is needed.

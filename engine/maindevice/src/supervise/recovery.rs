@@ -28,20 +28,20 @@ use crate::mailbox::{Progress, Transfer};
 use crate::state::{AlState, AlStatus};
 use crate::subdevice::SubDevice;
 
-/// How long a change of state may take. The standard's own limits are below (ETG.1020, 9.1.2).
+/// Time that a change of state may take. The standard's own limits are below (ETG.1020, 9.1.2).
 const STATE_PATIENCE: Nanos = Nanos::from_secs(10);
-/// How long an error may still be seen after it was acknowledged.
+/// Time for which an error may still be seen after it was acknowledged.
 const ERROR_GRACE: Nanos = Nanos::from_millis(50);
-/// How long the whole may take without a step forward.
+/// Time that the whole may take without a step forward.
 const STEP_PATIENCE: Nanos = Nanos::from_secs(2);
-/// How long SYNC0 stays off at least, so that it begins after it was set up.
+/// Time for which SYNC0 stays off at least, so that it begins after it was set up.
 const SYNC_DELAY: Nanos = Nanos::from_millis(20);
 /// Which write of those that set up the SYNC signals is the one of their start.
 const START_OF_SYNC: usize = 1;
 /// Words of the SII that identify a product: vendor, product, revision.
 const IDENTITY_WORDS: [u16; 3] = [0x08, 0x0A, 0x0C];
 
-/// How a recovery ended.
+/// The end of a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     InOp(AlStatus),
@@ -300,7 +300,7 @@ impl Recovery {
         Ended::Failed { wanted: self.wanted, code }
     }
 
-    /// Where an answer leads.
+    /// Returns the step that follows an answer.
     fn next(&mut self, sight: Sight, data: &[u8], counter: u16, subdevice: &SubDevice) -> Step {
         let word = |at: usize| {
             let bytes = data.get(at..at + 2).unwrap_or(&[0, 0]);
@@ -376,7 +376,7 @@ impl Recovery {
         if same { Step::To(Phase::Assign) } else { Step::End(Ended::Foreign { vendor, product }) }
     }
 
-    /// What follows a state that was reached.
+    /// Returns the step that follows a state that was reached.
     fn reached(status: AlStatus) -> Step {
         match status.state {
             AlState::Init => Step::To(Phase::Write { stage: Stage::Mailbox, number: 0 }),
@@ -388,7 +388,7 @@ impl Recovery {
     }
 }
 
-/// What an answer leads to.
+/// The step that follows an answer.
 enum Step {
     Again,
     To(Phase),

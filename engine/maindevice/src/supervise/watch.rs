@@ -16,11 +16,11 @@ use crate::mailbox::{Emergency, emergency_in};
 use crate::state::AlStatus;
 use crate::subdevice::SubDevice;
 
-/// How long a working counter must be wrong before it is looked for: a change of state of a
+/// Time for which a working counter must be wrong before it is looked for: a change of state of a
 /// SubDevice takes a few cycles to be seen.
 const BOUNDS_OF_SEARCH: Nanos = Nanos::from_secs(1);
 
-/// What is asked next.
+/// The question that is asked next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Question {
     #[default]
@@ -37,7 +37,7 @@ enum Question {
 struct Search {
     /// SubDevices still to be visited.
     left: usize,
-    /// Someone was found.
+    /// `true` once one of them was found.
     found: bool,
     /// It has been said that nobody was.
     told: bool,
@@ -45,12 +45,12 @@ struct Search {
     again: Nanos,
 }
 
-/// Where the round stands.
+/// The position of the round through the SubDevices.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     at: usize,
     question: Question,
-    /// What the inputs of the SubDevice at hand counted.
+    /// The working counter of the inputs of the SubDevice at hand.
     inputs_counted: u16,
     search: Option<Search>,
 }

@@ -1,4 +1,4 @@
-//! What goes wrong while the cycle runs: it is named, and put right without a restart.
+//! Tests of faults while the cycle runs: each is named, and put right without a restart.
 
 use quietcore_maindevice::{AlState, Alarm, ErrorCounters, Fieldbus, Presence, Synchronisation};
 use quietcore_segment::{Fault, FaultKind, When};
@@ -7,7 +7,7 @@ use quietcore_wire::Wire as _;
 
 use crate::support::{ALL, Simulated, expectation, fault, heal, in_op, run, run_until, step, wire};
 
-/// How many cycles a fault may take to be named, and to be put right.
+/// Cycles in which a fault must be named, and put right.
 const SOON: usize = 200;
 const LATER: usize = 5_000;
 

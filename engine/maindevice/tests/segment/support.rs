@@ -10,7 +10,7 @@ use quietcore_wire::{SegmentWire, Wire as _};
 
 /// The cycle of all tests.
 pub(crate) const CYCLE: Nanos = Nanos::from_millis(1);
-/// How long a cycle waits for its frames.
+/// Time that a cycle waits for its frames.
 pub(crate) const TIMEOUT: Nanos = Nanos::from_micros(200);
 /// One of each kind; the axis is the last.
 pub(crate) const ALL: [&str; 6] = [
@@ -35,7 +35,7 @@ pub(crate) fn wire(names: &[&str]) -> Simulated {
     SegmentWire::with_clock(Segment::new(subdevices, Options::default()), clock)
 }
 
-/// What is expected of these SubDevices, synchronised by frames.
+/// Returns the expectation of these SubDevices, synchronised by frames.
 pub(crate) fn expected(names: &[&str]) -> Vec<Expected> {
     let one = |name: &&str| {
         let description = describe(name).expect("the tests name built-in devices");
@@ -112,7 +112,7 @@ pub(crate) fn fault(fieldbus: &mut Fieldbus<Simulated>, kind: FaultKind) {
     faults.add(Fault { kind, when: When::Always });
 }
 
-/// Puts everything right.
+/// Ends all faults of the segment.
 pub(crate) fn heal(fieldbus: &mut Fieldbus<Simulated>) {
     fieldbus.wire_mut().segment_mut().faults_mut().clear();
 }

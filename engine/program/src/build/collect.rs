@@ -16,7 +16,7 @@ const ROOTS_MAX: usize = 500_000;
 const BASES_MAX: usize = 16;
 
 /// A variable on its way to becoming a root.
-struct Found<'a> {
+struct CollectedVariable<'a> {
     variable: &'a RawVariable,
     /// Its name without what the glue puts before it.
     name: &'a str,
@@ -59,7 +59,7 @@ pub(super) fn symbols(
         let given = made.and_then(|name| access.get(name)).copied();
         let access = given.unwrap_or_else(|| class(info, variable, name));
         let root = Root { name: String::new(), shape, memory, offset, access };
-        found.push(Found { variable, name, root });
+        found.push(CollectedVariable { variable, name, root });
     }
     Symbols::new(model, image, named(found), shapes.into_types())
 }
@@ -105,7 +105,7 @@ fn class(info: &DebugInfo, variable: &RawVariable, name: &str) -> Access {
     Access::of_root(name, &stripped.map_or_else(String::new, |it| it.name().to_owned()))
 }
 
-/// Where a variable lies: in the data image or in the constants of the file.
+/// Returns the location of a variable: in the data image or in the constants of the file.
 fn locate(
     address: u64,
     bytes: u64,
@@ -128,15 +128,17 @@ fn locate(
 /// At file level a plain name goes to the one that other files see, or to the only one of that
 /// name; all others are qualified by their source file. A variable in a function is always
 /// qualified by it.
-fn named(found: Vec<Found<'_>>) -> Vec<Root> {
+fn named(found: Vec<CollectedVariable<'_>>) -> Vec<Root> {
     let mut of_name: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for Found { variable, name, .. } in found.iter().filter(|it| it.variable.function.is_none()) {
+    for CollectedVariable { variable, name, .. } in
+        found.iter().filter(|it| it.variable.function.is_none())
+    {
         let (all, seen_outside) = of_name.entry(name).or_default();
         *all += 1;
         *seen_outside += usize::from(variable.external);
     }
     let mut taken: BTreeMap<String, Root> = BTreeMap::new();
-    for Found { variable, name, root } in found {
+    for CollectedVariable { variable, name, root } in found {
         let (all, seen_outside) = of_name.get(name).copied().unwrap_or_default();
         let is_plain = all == 1 || (variable.external && seen_outside == 1);
         let qualified = match &variable.function {
@@ -186,8 +188,11 @@ mod tests {
             offset: 0,
             access: Access::Other,
         };
-        let found =
-            raw.iter().map(|variable| Found { variable, name: &variable.name, root: root(0) });
+        let found = raw.iter().map(|variable| CollectedVariable {
+            variable,
+            name: &variable.name,
+            root: root(0),
+        });
         named(found.collect()).into_iter().map(|root| root.name).collect()
     }
 

@@ -32,16 +32,16 @@ pub(crate) struct Compiler {
     words: Vec<String>,
     /// Its version and what it compiles for; part of the hash.
     pub(crate) identity: String,
-    /// What it compiles for, as `x86_64-linux-gnu`.
+    /// The machine that it compiles for, as `x86_64-linux-gnu`.
     pub(crate) machine: String,
     time_limit: Duration,
 }
 
-/// What came of one run.
+/// The outcome of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     pub(crate) success: bool,
-    /// What it said, word for word.
+    /// The output, word for word.
     pub(crate) text: String,
 }
 
@@ -63,7 +63,7 @@ pub enum CompilerError {
     /// It can't be started.
     #[error("the compiler `{program}` cannot be run; install gcc, or name one with CC")]
     Missing {
-        /// What was to be run.
+        /// The program that was to be run.
         program: String,
         /// Why it could not.
         #[source]
@@ -72,17 +72,17 @@ pub enum CompilerError {
     /// It is not the GNU compiler.
     #[error("`{program}` is not the GNU C compiler, which builds are made with: it says `{says}`")]
     Unknown {
-        /// What was run.
+        /// The program that was run.
         program: String,
-        /// Its first line.
+        /// The first line of its output.
         says: String,
     },
     /// It did not end.
     #[error("`{program}` did not end within {limit:?}; it was stopped")]
     TooSlow {
-        /// What was run.
+        /// The program that was run.
         program: String,
-        /// The limit.
+        /// The time after which it was ended.
         limit: Duration,
     },
     /// Reading from it failed.

@@ -17,7 +17,7 @@ use crate::build::BuildError;
 use crate::build::sources::Sources;
 use crate::build::widths::SHORT_LONG_HEADER;
 
-/// What programs and the glue may include.
+/// Headers that programs and the glue may include.
 const HEADERS: [(&str, &str); 4] = [
     ("quietcore_module.h", include_str!("../../include/quietcore_module.h")),
     ("Com.h", include_str!("../../../../ground/exchange/include/Com.h")),

@@ -15,6 +15,7 @@
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
+use quietcore_program_image::Segment;
 
 use crate::symbols::DataImage;
 
@@ -56,16 +57,6 @@ pub(crate) struct LinkedFile<'d> {
     bytes: &'d [u8],
 }
 
-/// One part of the file that is mapped into memory.
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    flags: u32,
-    address: u64,
-    memory_bytes: u64,
-    file_offset: u64,
-    file_bytes: u64,
-}
-
 impl<'d> LinkedFile<'d> {
     /// Reads the headers of a linked file.
     pub(crate) fn parse(bytes: &'d [u8]) -> Result<Self, ImageError> {
@@ -77,14 +68,7 @@ impl<'d> LinkedFile<'d> {
     fn segments(&self, kind: u32) -> Vec<Segment> {
         let headers = self.file.elf_program_headers().iter();
         let of_kind = headers.filter(|header| header.p_type(LittleEndian).0 == kind);
-        let segments = of_kind.map(|header| Segment {
-            flags: header.p_flags(LittleEndian).0,
-            address: header.p_vaddr(LittleEndian),
-            memory_bytes: header.p_memsz(LittleEndian),
-            file_offset: header.p_offset(LittleEndian),
-            file_bytes: header.p_filesz(LittleEndian),
-        });
-        segments.collect()
+        of_kind.map(Segment::of).collect()
     }
 
     /// Checks everything that the loader relies on.

@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
-    /// Where it starts, in bytes.
+    /// Offset of its first byte.
     pub(crate) at: usize,
 }
 
@@ -91,7 +91,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     (at + 1).min(bytes.len())
 }
 
-/// Whether a function `main` is defined at file level.
+/// Returns `true` if a function `main` is defined at file level.
 pub(crate) fn defines_main(text: &str) -> bool {
     let tokens = tokens(text);
     let mut depth = 0_usize;

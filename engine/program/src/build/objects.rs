@@ -104,7 +104,7 @@ pub(crate) struct Selection {
 
 /// Takes the objects that define `roots`, and all that these need.
 ///
-/// Where several define a name, one in a folder that something was taken from already is preferred,
+/// If several define a name, one in a folder that something was taken from already is preferred,
 /// then the first by name.
 pub(crate) fn select(objects: &[Object], roots: &BTreeSet<String>) -> Selection {
     let mut defining: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

@@ -26,13 +26,13 @@ use crate::interface::{
 use crate::osek;
 use link::{Kit, Linked};
 
-/// Where the sources are copied to, below the folder of the build.
+/// Folder that the sources are copied to, below the folder of the build.
 const SOURCE_FOLDER: &str = "source";
 
 /// Most compilers at once.
 const WORKERS_MAX: usize = 8;
 
-/// How each source file is compiled.
+/// Compiler flags of each source file.
 ///
 /// - Names stay inside of the module, all but one; so nothing of another library is taken for the
 ///   program's.
@@ -56,12 +56,12 @@ const COMPILE: [&str; 12] = [
 /// The language of C sources.
 const COMPILE_C: [&str; 1] = ["-std=gnu11"];
 
-/// How C++ is compiled. Generated classes need no exceptions and no types at run time, which would
-/// bring in a library with thread-local variables and constructors of its own.
+/// Compiler flags of C++. Generated classes need no exceptions and no types at run time, which
+/// would bring in a library with thread-local variables and constructors of its own.
 const COMPILE_CPP: [&str; 4] =
     ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
 
-/// How the glue of a class is compiled beside that: it looks into members that are private.
+/// Compiler flags of a class's glue beside those: it looks into members that are private.
 const GLUE_CPP: [&str; 1] = ["-fno-access-control"];
 
 /// Names that the generator's own makefile defines, beside S-functions that are called: their
@@ -70,14 +70,14 @@ const FOR_S_FUNCTIONS: [&str; 2] = ["-DRT", "-DUSE_RTMODEL"];
 
 /// A build on its way.
 struct Recipe<'a> {
-    /// Where the copies of the sources lie.
+    /// Folder of the copies of the sources.
     folder: &'a Path,
     scratch: &'a Path,
     options: &'a Options,
     compiler: &'a Compiler,
     sources: &'a Sources,
     kit: &'a Kit,
-    /// Whether the code expects a `long` of 32 bits.
+    /// `true` if the code expects a `long` of 32 bits.
     short_long: bool,
 }
 
@@ -421,7 +421,7 @@ fn expects_short_long(sources: &Sources) -> bool {
     files.map(SourceFile::text).any(|text| widths::expects_short_long(&text))
 }
 
-/// Whether the program sends or receives through the channels of its partition.
+/// Returns `true` if the program sends or receives through the channels of its partition.
 fn uses_services(objects: &[Object], selection: &Selection) -> bool {
     let mut chosen = selection.chosen.iter().map(|index| &objects[*index]);
     chosen.any(|object| object.needed.contains(interface::SERVICES_NAME))

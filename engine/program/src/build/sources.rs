@@ -52,7 +52,7 @@ const SOURCE_ENDINGS: [&str; 17] = [
     "txt", "csv", "oil",
 ];
 
-/// One source file.
+/// A source file with its content.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceFile {
     /// Its name relative to the folder, with `/`.
@@ -82,13 +82,13 @@ impl SourceFile {
 /// The files of a folder, sorted by name.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// What is compiled.
+    /// Files that are compiled.
     pub(crate) compiled: Vec<SourceFile>,
     /// Files with a `main`: they may hold initial values that stand nowhere else.
     pub(crate) mains: Vec<SourceFile>,
     /// Headers and other files that sources may include.
     pub(crate) included: Vec<SourceFile>,
-    /// What describes an OSEK application.
+    /// Files that describe an OSEK application.
     pub(crate) oil: Vec<SourceFile>,
     /// Headers of the folders that are searched beside it; part of the hash only.
     pub(crate) beside: Vec<SourceFile>,
@@ -111,13 +111,13 @@ pub enum FolderError {
     /// It does not exist.
     #[error("there is no folder `{}`", path.display())]
     Missing {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// It is a file.
     #[error("`{}` is no folder; name the folder that the generator wrote", path.display())]
     NoFolder {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// It is something that is known, and no program that can be built.
@@ -133,7 +133,7 @@ pub enum FolderError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -144,7 +144,7 @@ pub enum FolderError {
         beside_mains(mains)
     )]
     NoSource {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
         /// Its files with a `main`, relative; they are no part of a program.
         mains: Vec<String>,
@@ -156,7 +156,7 @@ pub enum FolderError {
         path.display()
     )]
     OnlyCpp {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// It is larger than any program.
@@ -191,7 +191,7 @@ pub(crate) fn existing(folder: &Path) -> Result<PathBuf, FolderError> {
     })
 }
 
-/// Reads a folder.
+/// Reads the source files of a folder and of those below it.
 ///
 /// `has_cpp` says whether files of C++ can be part of the program.
 pub(crate) fn scan(

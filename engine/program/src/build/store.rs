@@ -36,7 +36,7 @@ const BUILD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Number of digits of the hash in a folder's name.
 const HASH_DIGITS: usize = 16;
 
-/// What `build.json` says.
+/// The content of `build.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     schema: String,
@@ -53,7 +53,7 @@ struct Record {
     symbols_sha256: String,
 }
 
-/// What was built, before it has its place.
+/// A finished build, before it has its place.
 #[derive(Debug)]
 pub(super) struct Fresh {
     pub(super) module: Vec<u8>,
@@ -217,7 +217,7 @@ pub(super) fn keep(
     Ok(build)
 }
 
-/// What the files of the program are called.
+/// Returns the names of the program's files.
 fn file_names(target: Target) -> (&'static str, Option<&'static str>) {
     match target {
         Target::Module => (MODULE_FILE, None),
@@ -241,7 +241,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
-fn sum(bytes: &[u8]) -> String {
+/// Returns the SHA-256 of these bytes in hexadecimal digits.
+pub(super) fn sum(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 

@@ -20,7 +20,7 @@ pub(super) const SHORT_LONG_HEADER: &str = "\
 #define ULONG_MAX 0xFFFFFFFFUL
 ";
 
-/// What the user is told.
+/// The remark for the user.
 pub(super) const SHORT_LONG_REMARK: &str = "the code was generated for a processor whose `long` \
      has 32 bits; here it has 64, and the types with a width in their names were checked instead";
 
@@ -42,7 +42,7 @@ const PROMISED: [(&str, u64); 14] = [
     ("char_T", 1),
 ];
 
-/// Whether a text checks that `long` has 32 bits: `#if ( ULONG_MAX != (0xFFFFFFFFU) )`.
+/// Returns `true` if a text checks that `long` has 32 bits: `#if ( ULONG_MAX != (0xFFFFFFFFU) )`.
 pub(super) fn expects_short_long(text: &str) -> bool {
     let skipped = |character: char| character.is_whitespace() || "(!=".contains(character);
     text.split("ULONG_MAX").skip(1).any(|rest| {

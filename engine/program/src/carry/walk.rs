@@ -38,7 +38,7 @@ pub(super) struct Walk<'a> {
     pub(super) plan: CarryPlan,
     same: HashMap<(TypeIndex, TypeIndex), bool>,
     holds_address: HashMap<TypeIndex, bool>,
-    /// Where the walk is; longer while it is inside.
+    /// Path of the walk; longer while it is inside of a structure.
     pub(super) path: String,
     /// Class of the root that it is in.
     access: Access,
@@ -196,7 +196,8 @@ impl Walk<'_> {
         self.path.truncate(path_length);
     }
 
-    /// Whether bytes are to be carried: of a parameter, only those that were changed by hand.
+    /// Returns `true` if bytes are to be carried: of a parameter, only those that were changed by
+    /// hand.
     pub(super) fn is_wanted(&self, from: u64, bytes: u64) -> bool {
         if self.access != Access::Parameter {
             return true;
@@ -232,7 +233,7 @@ impl Walk<'_> {
         self.plan.carried += count;
     }
 
-    /// Whether two types lay out the same parts in the same way.
+    /// Returns `true` if two types lay out the same parts in the same way.
     fn is_same(&mut self, one: TypeIndex, other: TypeIndex) -> bool {
         if let Some(known) = self.same.get(&(one, other)) {
             return *known;

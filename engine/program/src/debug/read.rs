@@ -71,7 +71,7 @@ struct Reader {
 
 /// The entries around the present one.
 #[derive(Debug)]
-struct Around {
+struct EnclosingEntry {
     depth: isize,
     tag: DwTag,
     offset: EntryOffset,
@@ -96,7 +96,7 @@ impl Reader {
     ) -> Result<(), DebugError> {
         let name = unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.trim_start_matches("./").to_owned();
-        let mut around: Vec<Around> = Vec::new();
+        let mut around: Vec<EnclosingEntry> = Vec::new();
         let mut is_cpp = false;
         let mut cursor = unit.entries();
         while let Some(entry) = cursor.next_dfs()? {
@@ -113,14 +113,25 @@ impl Reader {
             if entry.has_children() {
                 let (depth, tag) = (entry.depth(), entry.tag());
                 let scope = if is_cpp { context.scope(&around) } else { String::new() };
-                around.push(Around { depth, tag, offset: context.offset(), function, scope });
+                around.push(EnclosingEntry {
+                    depth,
+                    tag,
+                    offset: context.offset(),
+                    function,
+                    scope,
+                });
             }
         }
         Ok(())
     }
 
     /// Takes one entry; the answer is its position in the list of functions, where it is one.
-    fn entry(&mut self, context: &Context<'_, '_>, unit: &str, around: &[Around]) -> Option<usize> {
+    fn entry(
+        &mut self,
+        context: &Context<'_, '_>,
+        unit: &str,
+        around: &[EnclosingEntry],
+    ) -> Option<usize> {
         match context.entry.tag() {
             gimli::DW_TAG_variable => self.variable(context, unit, around),
             gimli::DW_TAG_subprogram => return self.function(context),
@@ -172,7 +183,7 @@ impl Reader {
         None
     }
 
-    fn member(&mut self, context: &Context<'_, '_>, around: &[Around]) {
+    fn member(&mut self, context: &Context<'_, '_>, around: &[EnclosingEntry]) {
         let Some(target) = context.reference(gimli::DW_AT_type) else {
             return;
         };
@@ -197,7 +208,7 @@ impl Reader {
         });
     }
 
-    fn variable(&mut self, context: &Context<'_, '_>, unit: &str, around: &[Around]) {
+    fn variable(&mut self, context: &Context<'_, '_>, unit: &str, around: &[EnclosingEntry]) {
         let named = context.named();
         let Some(address) = context.static_address() else {
             self.declared.insert(context.offset(), named);
@@ -272,7 +283,7 @@ impl Reader {
     }
 }
 
-/// What kind of type an entry describes; `None` when it describes none.
+/// Returns the kind of type that an entry describes; `None` when it describes none.
 fn type_kind(tag: DwTag, context: &Context<'_, '_>) -> Option<RawKind> {
     Some(match tag {
         gimli::DW_TAG_base_type => match context.attribute(gimli::DW_AT_encoding) {
@@ -337,7 +348,7 @@ impl Context<'_, '_> {
     }
 
     /// Returns what C++ writes before the names inside of this entry.
-    fn scope(&self, around: &[Around]) -> String {
+    fn scope(&self, around: &[EnclosingEntry]) -> String {
         let is_named = matches!(
             self.entry.tag(),
             gimli::DW_TAG_namespace

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use quietcore_units::DataType;
+
 use crate::debug::{DebugInfo, EntryOffset, RawKind, RawMember, Stripped};
 use crate::place::{Enumeration, SCALAR_BYTES_MAX, Scalar};
 use crate::symbols::{Bits, Member, Shape, TYPE_DEPTH_MAX, TypeIndex};
@@ -12,8 +14,8 @@ const MEMBERS_MAX: usize = 100_000;
 
 /// Makes types, each once: equal ones of several source files become the same.
 ///
-/// What can't be shown becomes [`Shape::Opaque`] with its length, so that what surrounds it keeps
-/// its layout.
+/// A type that can't be shown becomes [`Shape::Opaque`] with its length, so that its surroundings
+/// keep their layout.
 #[derive(Debug)]
 pub(crate) struct Shapes<'a> {
     info: &'a DebugInfo,
@@ -69,7 +71,7 @@ impl<'a> Shapes<'a> {
         let bytes = raw.bytes.unwrap_or(0);
         match &raw.kind {
             RawKind::Base(encoding) => match base(*encoding, bytes, stripped.boolean) {
-                Some(scalar) => self.intern(Shape::Scalar(scalar)),
+                Some(data_type) => self.intern(Shape::Scalar(Scalar::Number(data_type))),
                 None => self.opaque(stripped.name(), bytes),
             },
             RawKind::Pointer => self.intern(Shape::Scalar(Scalar::Address)),
@@ -188,7 +190,7 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Whether a member lies inside of its structure.
+/// Returns `true` if a member lies inside of its structure.
 fn fits(member: &Member, bytes: u64, whole: u64) -> bool {
     match member.bits {
         None => member.offset.checked_add(bytes).is_some_and(|end| end <= whole),
@@ -199,17 +201,17 @@ fn fits(member: &Member, bytes: u64, whole: u64) -> bool {
     }
 }
 
-/// The scalar of a base type; `None` for what no scalar holds.
-fn base(encoding: gimli::DwAte, bytes: u64, boolean: bool) -> Option<Scalar> {
+/// Returns the type of the numbers of a base type; `None` for what no scalar holds.
+fn base(encoding: gimli::DwAte, bytes: u64, boolean: bool) -> Option<DataType> {
     if usize::try_from(bytes).is_ok_and(|bytes| bytes > SCALAR_BYTES_MAX) {
         return None;
     }
     let signed = match encoding {
-        gimli::DW_ATE_boolean if bytes == 1 => return Some(Scalar::Bool),
+        gimli::DW_ATE_boolean if bytes == 1 => return Some(DataType::Bool),
         gimli::DW_ATE_float => {
             return match bytes {
-                4 => Some(Scalar::F32),
-                8 => Some(Scalar::F64),
+                4 => Some(DataType::F32),
+                8 => Some(DataType::F64),
                 _ => None,
             };
         }
@@ -217,16 +219,5 @@ fn base(encoding: gimli::DwAte, bytes: u64, boolean: bool) -> Option<Scalar> {
         gimli::DW_ATE_unsigned | gimli::DW_ATE_unsigned_char | gimli::DW_ATE_UTF => false,
         _ => return None,
     };
-    Some(match (bytes, signed) {
-        (1, _) if boolean => Scalar::Bool,
-        (1, true) => Scalar::I8,
-        (1, false) => Scalar::U8,
-        (2, true) => Scalar::I16,
-        (2, false) => Scalar::U16,
-        (4, true) => Scalar::I32,
-        (4, false) => Scalar::U32,
-        (8, true) => Scalar::I64,
-        (8, false) => Scalar::U64,
-        _ => return None,
-    })
+    if boolean && bytes == 1 { Some(DataType::Bool) } else { DataType::integer(bytes, signed) }
 }

@@ -21,7 +21,7 @@ const PACKED_MEMBERS: [(&str, &str); 8] = [
     ("prevZCSigState", "PrevZCX"),
 ];
 
-/// What the folder says beside the debug information.
+/// Contents of the folder beside the debug information.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     /// Name of the header that declares the entry points, relative to the folder; `None` where it
@@ -42,7 +42,7 @@ pub(crate) struct Surroundings {
 pub(super) struct Call {
     pub(super) function: String,
     pub(super) arguments: Vec<Argument>,
-    /// Where its result goes.
+    /// Variable that takes its result; `None` if it has none.
     pub(super) result: Option<Instance>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Discovery {
     pub(crate) interface: Interface,
     pub(crate) header: Option<String>,
     pub(super) initialize: Call,
-    /// Each rate's calls.
+    /// The calls of each rate.
     pub(super) rates: Vec<Vec<Call>>,
     pub(super) terminate: Option<Call>,
     /// The variables to make, each with the text of its initialiser where one was found.
@@ -61,13 +61,13 @@ pub(crate) struct Discovery {
     pub(super) packed: Vec<(String, String)>,
     /// The model structure as an expression, where the model has one with an error status.
     pub(super) status: Option<Status>,
-    /// What the user should know.
+    /// Remarks for the user, as sentences.
     pub(crate) remarks: Vec<String>,
     /// The entry points by the names that the linker knows.
     pub(super) links: BTreeSet<String>,
 }
 
-/// What the model structure says of the model's state.
+/// Members of the model structure that hold the model's state.
 #[derive(Debug, Clone)]
 pub(super) struct Status {
     /// The structure as an expression of C.
@@ -239,18 +239,18 @@ impl Calls<'_> {
     }
 }
 
-/// The model structure.
+/// The structure of the model, if there is one.
 #[derive(Debug)]
 struct Model {
     /// It as an expression of C.
     expression: String,
     /// Its type, or that of its address.
     target: EntryOffset,
-    /// Whether the glue makes it.
+    /// `true` if the glue makes it.
     instance: bool,
 }
 
-/// Whether a type, or what it points to, is a model structure.
+/// Returns `true` if a type, or what it points to, is a model structure.
 fn is_model(info: &DebugInfo, target: EntryOffset) -> bool {
     let Some(mut stripped) = info.strip(target) else {
         return false;
@@ -301,7 +301,7 @@ fn model_in_class(info: &DebugInfo, entry: &Entry, class: &str) -> Option<Model>
     Some(Model { expression, target: member.target, instance: false })
 }
 
-/// Where a function takes the number of the rate, one call a rate.
+/// Makes one call a rate of a function that takes the number of the rate.
 fn by_number(
     info: &DebugInfo,
     mut rates: Vec<Vec<Call>>,

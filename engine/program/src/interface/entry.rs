@@ -203,7 +203,7 @@ fn several_models(models: &[&Candidate<'_>]) -> InterfaceError {
     InterfaceError::Several { names: models.iter().map(name).collect() }
 }
 
-/// What there is in place of a model.
+/// Describes what there is in place of a model.
 fn hint(functions: &BTreeSet<&str>) -> String {
     if functions.contains("MdlOutputs") {
         return "; `MdlOutputs` belongs to the classic call interface, which the generator's \

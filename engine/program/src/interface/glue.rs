@@ -6,11 +6,11 @@ use crate::interface::Language;
 use crate::interface::discover::{Call, Discovery, instance_name};
 use crate::interface::signature::{Argument, Passing};
 
-/// What stands before the names of variables that the glue makes. Symbols are shown without it; in
-/// C it keeps a parameter called `y1` apart from the function of the mathematical library.
+/// Prefix of the names of variables that the glue makes. Symbols are shown without it; in C it
+/// keeps a parameter called `y1` apart from the function of the mathematical library.
 pub(crate) const INSTANCE_PREFIX: &str = "quietcore_instance_";
 
-/// Where the loader puts its services; `Com.h` refers to it.
+/// Variable in which the loader puts its services; `Com.h` refers to it.
 pub(crate) const SERVICES_NAME: &str = "quietcore_services_given";
 
 /// The storage of the object that the glue makes of a class.
@@ -59,7 +59,7 @@ extern const quietcore_constructor quietcore_constructors_end[]
 
 ";
 
-/// Calls them.
+/// C++ that calls the constructors.
 const CPP_CONSTRUCT: &str = "  \
   for (const quietcore_constructor *each = quietcore_constructors;
        each != quietcore_constructors_end; ++each) {
@@ -131,7 +131,7 @@ fn write(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::
     )
 }
 
-/// What the entry points are declared by: the model's header, or what is known of them.
+/// Writes the declarations of the entry points: the model's header, or what is known of them.
 fn write_declarations(text: &mut String, discovery: &Discovery) -> fmt::Result {
     match &discovery.header {
         Some(header) => writeln!(text, "#include \"{header}\"")?,

@@ -69,7 +69,7 @@ impl fmt::Display for PeriodStatement {
     }
 }
 
-/// Where to look for the period of a rate.
+/// Texts in which the period of a rate is looked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PeriodSearch<'a> {
     pub(super) sources: &'a [SourceText],

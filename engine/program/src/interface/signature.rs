@@ -1,18 +1,19 @@
-//! What the entry points take, from the debug information: which of it the glue has to make.
+//! The parameters of the entry points, from the debug information: which of them the glue has to
+//! make.
 
 use crate::build::lexing;
 use crate::debug::{DebugInfo, EntryOffset, RawFunction, RawKind, RawMember, Stripped};
 use crate::interface::InterfaceError;
 use crate::place::Access;
 
-/// What generators write at the head of their files.
+/// Marks at the head of the files of generators.
 const MARKS: [&str; 2] = ["Code generated for Simulink model", "Code generation for model"];
 
-/// What is wrong with a number that somebody's own function takes.
+/// Remedy for a number that somebody's own function takes.
 const UNGIVEN: &str = "a number that nothing gives it in each cycle; make it a global variable, \
                        which the site file can map and everybody can set, or a constant";
 
-/// What is passed for one parameter.
+/// The argument that is passed for one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Argument {
     /// The number of the rate.
@@ -23,12 +24,12 @@ pub(super) enum Argument {
     Instance { instance: Instance, passing: Passing },
 }
 
-/// How a variable is passed.
+/// The way in which a variable is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passing {
     /// By its value; an array, which C passes by its address, too.
     Value,
-    /// By its address.
+    /// As a pointer to it.
     Address,
     /// By reference, as C++ does.
     Reference,
@@ -43,9 +44,9 @@ pub(crate) struct Instance {
     pub(crate) spelled: String,
     /// Number of elements, where it is an array.
     pub(crate) length: Option<u64>,
-    /// What it is to the model, where its type does not tell.
+    /// The use of the variable in the model, if its type does not tell.
     pub(crate) access: Option<Access>,
-    /// Its type's entry.
+    /// Entry of its type in the debug information.
     pub(crate) target: EntryOffset,
 }
 
@@ -142,9 +143,9 @@ fn argument(
     }
 }
 
-/// Whether a generator wrote the function that takes a number of this type: then the number is an
-/// input of the model, and known by its name. Anybody else's may mean anything, such as the time
-/// since the last step, and would be 0 for ever.
+/// Returns `true` if a generator wrote the function that takes a number of this type: then the
+/// number is an input of the model, and known by its name. Anybody else's may mean anything, such
+/// as the time since the last step, and would be 0 for ever.
 fn is_generated(headers: &[String], alias: &str) -> bool {
     let says_so = |text: &String| MARKS.iter().any(|mark| text.contains(mark));
     alias.ends_with("_T") || headers.iter().any(says_so)

@@ -1,7 +1,7 @@
 //! All scalars of a program, one after the other.
 
-use crate::place::Place;
-use crate::symbols::pattern::{Part, Pattern, matches_name};
+use crate::place::VariableLocation;
+use crate::symbols::pattern::{PathPart, Pattern, matches_name};
 use crate::symbols::resolve::Spot;
 use crate::symbols::types::Shape;
 use crate::symbols::{Root, Symbols};
@@ -46,9 +46,9 @@ impl Symbols {
 }
 
 impl Iterator for Leaves<'_> {
-    type Item = (String, Place);
+    type Item = (String, VariableLocation);
 
-    fn next(&mut self) -> Option<(String, Place)> {
+    fn next(&mut self) -> Option<(String, VariableLocation)> {
         if self.left == 0 {
             return None;
         }
@@ -63,15 +63,15 @@ impl Iterator for Leaves<'_> {
 }
 
 impl Leaves<'_> {
-    /// Whether the walk ended at its limit and not, or not only, at its end.
+    /// Returns `true` if the walk ended at its limit and not, or not only, at its end.
     pub(crate) fn is_cut(&self) -> bool {
         self.left == 0
     }
 
     /// Goes to the next chosen root; `None` after the last.
-    fn enter_root(&mut self) -> Option<Option<Place>> {
+    fn enter_root(&mut self) -> Option<Option<VariableLocation>> {
         let chosen = |root: &Root| match self.pattern.and_then(|pattern| pattern.part(0)) {
-            Some(Part::Name(name)) => matches_name(name, &root.name),
+            Some(PathPart::Name(name)) => matches_name(name, &root.name),
             _ => true,
         };
         let root = self.roots.by_ref().find(|root| chosen(root))?;
@@ -81,7 +81,7 @@ impl Leaves<'_> {
     }
 
     /// Takes a scalar, or goes one level down and takes nothing.
-    fn enter(&mut self, spot: Spot) -> Option<Place> {
+    fn enter(&mut self, spot: Spot) -> Option<VariableLocation> {
         let root = self.root.expect("a walk is inside of a root");
         let depth = self.stack.len() + 1;
         let part = self.pattern.and_then(|pattern| pattern.part(depth));
@@ -89,11 +89,11 @@ impl Leaves<'_> {
             (Shape::Scalar(_), None) => {
                 return self.symbols.place(root.access, root.memory, spot);
             }
-            (Shape::Structure { members, .. }, None | Some(Part::Name(_))) => {
+            (Shape::Structure { members, .. }, None | Some(PathPart::Name(_))) => {
                 (0, members.len() as u64)
             }
-            (Shape::Array { length, .. }, None | Some(Part::AnyIndex)) => (0, *length),
-            (Shape::Array { length, .. }, Some(Part::Index(index))) if index < length => {
+            (Shape::Array { length, .. }, None | Some(PathPart::AnyIndex)) => (0, *length),
+            (Shape::Array { length, .. }, Some(PathPart::Index(index))) if index < length => {
                 (*index, *index + 1)
             }
             _ => return None,
@@ -107,7 +107,7 @@ impl Leaves<'_> {
     }
 
     /// Goes to the next part of the innermost level, or leaves the level.
-    fn advance(&mut self) -> Option<Place> {
+    fn advance(&mut self) -> Option<VariableLocation> {
         let depth = self.stack.len();
         let level = self.stack.last_mut().expect("the caller found a level");
         self.path.truncate(level.path_bytes);
@@ -121,7 +121,7 @@ impl Leaves<'_> {
             Shape::Structure { members, .. } => {
                 let member = &members[usize::try_from(index).expect("an index of a list")];
                 let part = self.pattern.and_then(|pattern| pattern.part(depth));
-                if matches!(part, Some(Part::Name(name)) if !matches_name(name, &member.name)) {
+                if matches!(part, Some(PathPart::Name(name)) if !matches_name(name, &member.name)) {
                     return None;
                 }
                 self.path.extend([".", &member.name]);

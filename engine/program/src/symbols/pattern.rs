@@ -13,16 +13,16 @@ use crate::symbols::path::{self, Step};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<PathPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PathPart {
     /// A name, perhaps with wildcards.
     Name(String),
-    /// An index.
+    /// An element of an array.
     Index(u64),
-    /// Any index.
+    /// All elements of an array.
     AnyIndex,
 }
 
@@ -33,16 +33,16 @@ pub(super) enum Part {
      `servo_DW.filter[*]`"
 )]
 pub struct PatternError {
-    /// The pattern.
+    /// The pattern as it was given.
     pub pattern: String,
-    /// Where, counted in bytes from 0.
+    /// Position in the pattern, counted in bytes from 0.
     pub at: usize,
-    /// What is wrong.
+    /// The problem, as the rest of a sentence.
     pub problem: String,
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern such as `servo_P.*`.
     ///
     /// # Errors
     /// [`PatternError`].
@@ -54,9 +54,9 @@ impl Pattern {
         };
         let steps = path::steps(text).map_err(|(at, problem)| error(at, problem))?;
         let parts = steps.into_iter().map(|step| match step {
-            Step::Name(name) => Ok(Part::Name(name.to_owned())),
-            Step::Index("*") => Ok(Part::AnyIndex),
-            Step::Index(index) => index.parse().map(Part::Index).map_err(|_| {
+            Step::Name(name) => Ok(PathPart::Name(name.to_owned())),
+            Step::Index("*") => Ok(PathPart::AnyIndex),
+            Step::Index(index) => index.parse().map(PathPart::Index).map_err(|_| {
                 let at = index.as_ptr() as usize - text.as_ptr() as usize;
                 error(at, "an index is neither a number nor `*`")
             }),
@@ -66,7 +66,7 @@ impl Pattern {
 
     /// The part at this depth; the root is at depth 0. `None` where the pattern has ended and so
     /// everything is chosen.
-    pub(super) fn part(&self, depth: usize) -> Option<&Part> {
+    pub(super) fn part(&self, depth: usize) -> Option<&PathPart> {
         self.parts.get(depth)
     }
 }
@@ -85,8 +85,8 @@ impl std::str::FromStr for Pattern {
     }
 }
 
-/// Whether a name is of the form of a pattern with `*` and `?`. Linear in both but for the product
-/// of their lengths: each `*` is tried again from its latest start only.
+/// Returns `true` if a name is of the form of a pattern with `*` and `?`. Linear in both but for
+/// the product of their lengths: each `*` is tried again from its latest start only.
 pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at_pattern, mut at_name) = (0, 0);

@@ -1,6 +1,6 @@
 //! From a path to its place, and from a place back to its path.
 
-use crate::place::{Access, BitField, Memory, Place, Scalar};
+use crate::place::{Access, BitField, Memory, Scalar, VariableLocation};
 use crate::symbols::path::{self, Step};
 use crate::symbols::types::{Bits, Member, Shape, TypeIndex};
 use crate::symbols::{Root, Symbols};
@@ -12,11 +12,11 @@ pub enum SymbolError {
     /// It is not written like a path.
     #[error("`{path}` is no path: at position {at} {problem}; write it like `servo_DW.filter[2]`")]
     Syntax {
-        /// The path.
+        /// The path as it was given.
         path: String,
-        /// Where, counted in bytes from 0.
+        /// Position in the path, counted in bytes from 0.
         at: usize,
-        /// What is wrong.
+        /// The problem, as the rest of a sentence.
         problem: String,
     },
     /// There is no such name.
@@ -24,9 +24,9 @@ pub enum SymbolError {
     Unknown {
         /// The path as far as it could not be followed.
         name: String,
-        /// What it was looked for in; empty for the program itself.
+        /// Path in which it was looked for; empty for the program itself.
         within: String,
-        /// Names like it.
+        /// Known names that resemble it.
         near: Vec<String>,
     },
     /// The index is too large.
@@ -35,7 +35,7 @@ pub enum SymbolError {
         length.saturating_sub(1)
     )]
     Beyond {
-        /// The array.
+        /// Path of the array.
         path: String,
         /// The index asked for.
         index: u64,
@@ -45,9 +45,9 @@ pub enum SymbolError {
     /// It is more than one number.
     #[error("`{path}` is {kind}{}", hint(parts))]
     NotScalar {
-        /// The path.
+        /// The path as it was given.
         path: String,
-        /// What it is.
+        /// The kind of type there, in words.
         kind: String,
         /// Some of its parts.
         parts: Vec<String>,
@@ -57,7 +57,7 @@ pub enum SymbolError {
     NoParts {
         /// The path as far as it could be followed.
         path: String,
-        /// What stands there.
+        /// The kind of type there, in words.
         kind: String,
         /// The part asked for.
         part: String,
@@ -72,7 +72,7 @@ fn hint(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; perhaps {}", list(names)) }
 }
 
-/// Where a walk has come to.
+/// The point that a walk has come to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot {
     pub(crate) shape: TypeIndex,
@@ -102,7 +102,7 @@ impl Symbols {
     ///
     /// # Errors
     /// [`SymbolError`], with the names nearest to a wrong one.
-    pub fn resolve(&self, path: &str) -> Result<Place, SymbolError> {
+    pub fn resolve(&self, path: &str) -> Result<VariableLocation, SymbolError> {
         let (root, spot) = self.walk(path)?;
         self.place(root.access, root.memory, spot).ok_or_else(|| {
             let shape = self.shape(spot.shape);
@@ -111,7 +111,7 @@ impl Symbols {
         })
     }
 
-    /// Where a path leads, be it a scalar or not.
+    /// Follows a path, whether it leads to a scalar or not.
     pub(crate) fn walk(&self, path: &str) -> Result<(&Root, Spot), SymbolError> {
         let steps = path::steps(path).map_err(|(at, problem)| SymbolError::Syntax {
             path: path.chars().take(path::PATH_BYTES_MAX).collect(),
@@ -172,7 +172,12 @@ impl Symbols {
     }
 
     /// The place of a spot, if a scalar stands there.
-    pub(crate) fn place(&self, access: Access, memory: Memory, spot: Spot) -> Option<Place> {
+    pub(crate) fn place(
+        &self,
+        access: Access,
+        memory: Memory,
+        spot: Spot,
+    ) -> Option<VariableLocation> {
         let Shape::Scalar(scalar) = self.shape(spot.shape) else {
             return None;
         };
@@ -183,7 +188,7 @@ impl Symbols {
                 (offset, Some(bit))
             }
         };
-        Some(Place {
+        Some(VariableLocation {
             memory,
             offset: u32::try_from(offset).ok()?,
             scalar: scalar.clone(),

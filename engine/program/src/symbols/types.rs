@@ -22,9 +22,9 @@ pub struct Bits {
 /// A part of a structure or union.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name.
+    /// Name in the structure.
     pub name: String,
-    /// Its type.
+    /// Index of its type.
     #[serde(rename = "type")]
     pub shape: TypeIndex,
     /// Offset from the start of the structure, in bytes; 0 for a bit field.
@@ -34,19 +34,19 @@ pub struct Member {
     pub bits: Option<Bits>,
 }
 
-/// A type.
+/// A type of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// One number.
+    /// A single number, truth value or enumeration.
     Scalar(Scalar),
-    /// Named parts.
+    /// A structure, class or union with its members.
     Structure {
         /// Its name, that of its `typedef` where it has one.
         name: String,
-        /// Length in bytes.
+        /// Size of the whole, in bytes.
         bytes: u64,
-        /// Whether the parts lie over one another.
+        /// `true` if the parts lie over one another.
         union: bool,
         /// The parts in the order of declaration.
         members: Vec<Member>,
@@ -55,22 +55,22 @@ pub enum Shape {
     Array {
         /// Type of a part.
         element: TypeIndex,
-        /// Number of parts.
+        /// Number of its elements.
         length: u64,
         /// Length of the whole in bytes.
         bytes: u64,
     },
     /// Something that can't be shown, such as a number of 16 bytes.
     Opaque {
-        /// What the debug information calls it.
+        /// The name in the debug information.
         name: String,
-        /// Length in bytes.
+        /// Size of the whole, in bytes.
         bytes: u64,
     },
 }
 
 impl Shape {
-    /// Length in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Scalar(scalar) => scalar.bytes() as u64,
@@ -80,7 +80,7 @@ impl Shape {
         }
     }
 
-    /// What it is, for an error: ``a structure `DW_servo_T` ``.
+    /// Describes it for an error: ``a structure `DW_servo_T` ``.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Scalar(scalar) => format!("a single {scalar}"),

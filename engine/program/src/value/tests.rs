@@ -1,10 +1,13 @@
-//! What values are written as, what is refused, and that nothing is lost on the way.
+//! Tests that values are written as said, that others are refused, and that nothing is lost on the
+//! way.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use quietcore_units::DataType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 
 use super::*;
+use crate::place::Scalar::Number;
 use crate::place::{Access, Memory};
 
 fn states() -> Scalar {
@@ -20,9 +23,16 @@ fn states() -> Scalar {
     }))
 }
 
-fn place(scalar: Scalar, bit: Option<BitField>) -> Place {
+fn place(scalar: Scalar, bit: Option<BitField>) -> VariableLocation {
     let writable = scalar != Scalar::Address;
-    Place { memory: Memory::Data, offset: 16, scalar, access: Access::Other, bit, writable }
+    VariableLocation {
+        memory: Memory::Data,
+        offset: 16,
+        scalar,
+        access: Access::Other,
+        bit,
+        writable,
+    }
 }
 
 fn text_of(text: &str, scalar: &Scalar) -> String {
@@ -35,17 +45,17 @@ fn text_of(text: &str, scalar: &Scalar) -> String {
 #[test]
 fn values_are_read_and_shown() {
     for (text, scalar, shown) in [
-        ("on", Scalar::Bool, "true"),
-        ("0", Scalar::Bool, "false"),
-        ("-128", Scalar::I8, "-128"),
-        ("0xFFFF_FFFF_FFFF_FFFF", Scalar::U64, "18446744073709551615"),
-        ("-0x8000_0000_0000_0000", Scalar::I64, "-9223372036854775808"),
-        ("0b101", Scalar::U8, "5"),
-        ("1", Scalar::F64, "1.0"),
-        ("1e300", Scalar::F64, "1e300"),
-        ("0.1", Scalar::F32, "0.1"),
-        ("-inf", Scalar::F64, "-inf"),
-        ("NaN", Scalar::F64, "NaN"),
+        ("on", Number(Bool), "true"),
+        ("0", Number(Bool), "false"),
+        ("-128", Number(I8), "-128"),
+        ("0xFFFF_FFFF_FFFF_FFFF", Number(U64), "18446744073709551615"),
+        ("-0x8000_0000_0000_0000", Number(I64), "-9223372036854775808"),
+        ("0b101", Number(U8), "5"),
+        ("1", Number(F64), "1.0"),
+        ("1e300", Number(F64), "1e300"),
+        ("0.1", Number(F32), "0.1"),
+        ("-inf", Number(F64), "-inf"),
+        ("NaN", Number(F64), "NaN"),
         ("Following", states(), "Following"),
         ("-1", states(), "Fault"),
     ] {
@@ -56,23 +66,23 @@ fn values_are_read_and_shown() {
 #[test]
 fn what_does_not_fit_is_refused_with_what_would() {
     for (text, scalar, error) in [
-        ("yes", Scalar::Bool, "`yes` is not a value of type bool; say true or false"),
-        ("256", Scalar::U8, "`256` does not fit type u8; it holds 0 to 255"),
-        ("-1", Scalar::U64, "`-1` does not fit type u64; it holds 0 to 18446744073709551615"),
+        ("yes", Number(Bool), "`yes` is not a value of type bool; say true or false"),
+        ("256", Number(U8), "`256` does not fit type u8; it holds 0 to 255"),
+        ("-1", Number(U64), "`-1` does not fit type u64; it holds 0 to 18446744073709551615"),
         (
             "1.5",
-            Scalar::I32,
+            Number(I32),
             "`1.5` is not a value of type i32; say a whole number such as 12 or 0x1F",
         ),
         (
             "1__",
-            Scalar::I32,
+            Number(I32),
             "`1__` is not a value of type i32; say a whole number such as 12 or 0x1F",
         ),
-        ("1,5", Scalar::F64, "`1,5` is not a value of type f64; say a number such as 1.5 or 2e-3"),
+        ("1,5", Number(F64), "`1,5` is not a value of type f64; say a number such as 1.5 or 2e-3"),
         (
             "1e39",
-            Scalar::F32,
+            Number(F32),
             "`1e39` does not fit type f32; it holds -3.4028235e38 to 3.4028235e38",
         ),
         (
@@ -100,15 +110,15 @@ fn what_does_not_fit_is_refused_with_what_would() {
 #[test]
 fn a_bit_field_takes_its_bits_and_no_others() {
     let bit = BitField { word_bytes: 1, shift: 5, width: 3 };
-    let unsigned = place(Scalar::U32, Some(bit));
+    let unsigned = place(Number(U32), Some(bit));
     let encoded = unsigned.encode_text("6").unwrap();
-    assert_eq!(encoded, Encoded { offset: 16, bytes: 1, mask: 0b1110_0000, value: 0b1100_0000 });
+    assert_eq!((encoded, unsigned.mask()), (0b1100_0000, 0b1110_0000));
     assert_eq!(unsigned.decode(&[0b1101_1111]), Some(Value::Unsigned(6)));
     let error = unsigned.encode_text("8").unwrap_err();
     assert_eq!(error.to_string(), "`8` does not fit type u32 of 3 bits; it holds 0 to 7");
 
-    let signed = place(Scalar::I32, Some(bit));
-    assert_eq!(signed.encode_text("-4").unwrap().value, 0b1000_0000);
+    let signed = place(Number(I32), Some(bit));
+    assert_eq!(signed.encode_text("-4").unwrap(), 0b1000_0000);
     assert_eq!(signed.decode(&[0b1000_0000]), Some(Value::Signed(-4)));
     assert!(signed.encode_text("4").is_err());
 }
@@ -121,24 +131,14 @@ fn an_unnamed_value_of_an_enumeration_is_shown_as_such() {
 
 #[test]
 fn too_few_bytes_are_no_value() {
-    assert_eq!(Value::from_bytes(&[0; 7], &Scalar::F64, None), None);
+    assert_eq!(Value::from_bytes(&[0; 7], &Number(F64), None), None);
     let bit = BitField { word_bytes: 200, shift: 200, width: 200 };
-    assert_eq!(Value::from_bytes(&[0; 8], &Scalar::U8, Some(bit)), None);
+    assert_eq!(Value::from_bytes(&[0; 8], &Number(U8), Some(bit)), None);
 }
 
 fn any_scalar() -> impl Strategy<Value = Scalar> {
-    prop_oneof![
-        Just(Scalar::I8),
-        Just(Scalar::U8),
-        Just(Scalar::I16),
-        Just(Scalar::U16),
-        Just(Scalar::I32),
-        Just(Scalar::U32),
-        Just(Scalar::I64),
-        Just(Scalar::U64),
-        Just(Scalar::F32),
-        Just(Scalar::F64),
-    ]
+    let numbers = [I8, U8, I16, U16, I32, U32, I64, U64, F32, F64];
+    proptest::sample::select(numbers.to_vec()).prop_map(Number)
 }
 
 proptest! {
@@ -151,15 +151,14 @@ proptest! {
         prop_assert!(is_nan || again.bits() == value.bits());
         let length = scalar.bytes();
         let encoded = place(scalar, None).encode(&value).unwrap();
-        prop_assert_eq!(&encoded.value.to_le_bytes()[..length], &bytes[..length]);
+        prop_assert_eq!(&encoded.to_le_bytes()[..length], &bytes[..length]);
     }
 
     #[test]
     fn any_text_is_a_value_or_an_error(text in ".{0,20}", scalar in any_scalar()) {
         let place = place(scalar, None);
         if let Ok(encoded) = place.encode_text(&text) {
-            prop_assert_eq!(usize::from(encoded.bytes), place.bytes());
-            prop_assert_eq!(encoded.value & !encoded.mask, 0);
+            prop_assert_eq!(encoded & !place.mask(), 0);
         }
     }
 
@@ -168,10 +167,10 @@ proptest! {
         number in any::<i64>(), shift in 0_u8..32, width in 1_u8..=32, old in any::<u64>()
     ) {
         let bit = BitField { word_bytes: 8, shift, width };
-        let place = place(Scalar::I64, Some(bit));
+        let place = place(Number(I64), Some(bit));
         if let Ok(encoded) = place.encode(&Value::Signed(number)) {
-            prop_assert_eq!(encoded.value & !encoded.mask, 0);
-            let word = (old & !encoded.mask) | encoded.value;
+            prop_assert_eq!(encoded & !place.mask(), 0);
+            let word = (old & !place.mask()) | encoded;
             prop_assert_eq!(place.decode(&word.to_le_bytes()), Some(Value::Signed(number)));
         }
     }

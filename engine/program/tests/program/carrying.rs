@@ -18,12 +18,12 @@ fn program(declarations: &str) -> Program {
 fn data(build: &Build, values: &[(&str, &str)]) -> Vec<u8> {
     let mut data = build.initial_data().unwrap();
     for (path, text) in values {
-        let encoded = build.symbols.resolve(path).unwrap().encode_text(text).unwrap();
-        let at = encoded.offset as usize;
-        let bytes = usize::from(encoded.bytes);
+        let place = build.symbols.resolve(path).unwrap();
+        let value = place.encode_text(text).unwrap();
+        let (at, bytes) = (place.offset as usize, place.bytes());
         let mut word = [0; 8];
         word[..bytes].copy_from_slice(&data[at..at + bytes]);
-        let word = (u64::from_le_bytes(word) & !encoded.mask) | encoded.value;
+        let word = (u64::from_le_bytes(word) & !place.mask()) | value;
         data[at..at + bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
     }
     data

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_program::build::{BuildError, Options, Target, build};
-use quietcore_program::{Memory, Place, Scalar, symbolise};
+use quietcore_program::{Memory, Scalar, VariableLocation, symbolise};
 use quietcore_program_image::{ProgramImage, Slot};
+use quietcore_units::DataType;
 use tempfile::TempDir;
 
 use crate::support::{Program, failure, folder, guest_options, model, options, try_build};
@@ -21,10 +22,10 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name)
 }
 
-/// What a monitor knows of each variable before the program runs: path, kind, class, value.
+/// Lists what a monitor knows of each variable before the program runs: path, kind, class, value.
 fn known(program: &Program) -> Vec<(String, Scalar, quietcore_program::Access, Option<String>)> {
     let initial = program.built.initial_data().unwrap();
-    let value = |place: &Place| match place.memory {
+    let value = |place: &VariableLocation| match place.memory {
         // Addresses differ with the place of the program.
         _ if place.scalar == Scalar::Address => None,
         Memory::Constant => program.built.constant(place).unwrap(),
@@ -104,7 +105,8 @@ fn a_guest_computes_what_the_module_computes() {
             .filter(|(_, place)| place.memory == Memory::Data && place.scalar != Scalar::Address);
         let asked: Vec<String> = asked.map(|(path, _)| format!("{path}?")).collect();
         let inputs = leaves.iter().filter(|(_, place)| {
-            place.access == quietcore_program::Access::Input && place.scalar == Scalar::F64
+            place.access == quietcore_program::Access::Input
+                && place.scalar == Scalar::Number(DataType::F64)
         });
         let inputs: Vec<String> = inputs.map(|(path, _)| format!("{path}=0.37")).collect();
         let mut commands = vec!["init".to_owned()];

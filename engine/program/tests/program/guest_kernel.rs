@@ -72,8 +72,8 @@ fn jobs(said: &[String], task: &str) -> (u64, u64) {
     (words[1].parse().unwrap(), words[3].parse().unwrap())
 }
 
-/// How often the first task was still active when it was to be again (`E_OS_LIMIT`): a machine that
-/// is busy may take a whole step away. There are few of them.
+/// Counts how often the first task was still active when it was to be again (`E_OS_LIMIT`): a
+/// machine that is busy may take a whole step away. There are few of them.
 fn missed(said: &[String]) -> u64 {
     let count = said.iter().filter(|line| *line == "error task 0 status 4 service 1").count();
     let errors = said.iter().filter(|line| line.starts_with("error")).count();

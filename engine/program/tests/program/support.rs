@@ -32,12 +32,12 @@ macro_rules! need_cpp {
     };
 }
 
-/// Whether the GNU compiler can be run for C++.
+/// Returns `true` if the GNU compiler can be run for C++.
 pub(crate) fn has_cpp() -> bool {
     Command::new("g++").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Whether the GNU compiler can be run.
+/// Returns `true` if the GNU compiler can be run.
 pub(crate) fn has_compiler() -> bool {
     Command::new("gcc").arg("--version").output().is_ok_and(|output| output.status.success())
 }
@@ -137,9 +137,10 @@ impl Program {
                 words.push(format!("peek:{}:{}", place.offset, place.bytes()));
                 readers.push(place);
             } else if let Some((path, value)) = command.split_once('=') {
-                let encoded = symbols.resolve(path).unwrap().encode_text(value).unwrap();
-                let (offset, bytes) = (encoded.offset, encoded.bytes);
-                words.push(format!("poke:{offset}:{bytes}:{}:{}", encoded.mask, encoded.value));
+                let place = symbols.resolve(path).unwrap();
+                let value = place.encode_text(value).unwrap();
+                let (offset, bytes, mask) = (place.offset, place.bytes(), place.mask());
+                words.push(format!("poke:{offset}:{bytes}:{mask}:{value}"));
             } else {
                 words.push((*command).to_owned());
             }
@@ -169,7 +170,7 @@ impl Program {
     }
 }
 
-/// What the loader of kernels says of so many cycles of so many µs.
+/// Returns the output of the loader of kernels for so many cycles of so many µs.
 pub(crate) fn drive(file: &Path, cycles: u32, period_us: u32) -> Vec<String> {
     let output = Command::new(harness("kernel"))
         .arg(file)

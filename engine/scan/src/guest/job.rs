@@ -1,4 +1,4 @@
-//! What a guest is asked to run, and the orders that follow: bytes at its post.
+//! The job of a guest, and the orders that follow: bytes at its post.
 //!
 //! The host has copied code and data of a program to their places before it posts the job, or the
 //! order, that names it. Names of tasks and channels stay on the host: what the guest tells bears
@@ -7,17 +7,14 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use quietcore_boot::Place;
+use quietcore_boot::AddressRange;
 use quietcore_boot::places::{
     CHANNELS, CHANNELS_END, PAGE_BYTES, POST_BYTES_MAX, PROGRAM_CODE, PROGRAM_CODE_BYTES_MAX,
 };
-use quietcore_probe::margin::Wake;
-use quietcore_units::Nanos;
+use quietcore_units::{FaultReaction, Nanos, Overrun, Wake};
 use serde::{Deserialize, Serialize};
 
-use crate::fault::OnFault;
 use crate::job::{ChannelEntry, KernelTask, Released, TaskKind, TasksError, Value, check_tasks};
-use crate::schedule::Overrun;
 use crate::stage::Stage;
 
 /// The version of the encoding, which is its first byte.
@@ -33,7 +30,7 @@ pub struct GuestJob {
     pub cpu: u32,
     /// The host's number of the thread that is the guest's processor, for the statistics.
     pub thread_id: u32,
-    /// Whether the host looks after it: it raises the interrupt
+    /// `true` if the host looks after the guest: it raises the interrupt
     /// [`ATTENTION`](quietcore_boot::vector::ATTENTION) when it has posted an order, asks for the
     /// stop, or finds a call to be over its time. Then the guest wakes for its releases alone, and
     /// one that polls never leaves its processor.
@@ -42,8 +39,8 @@ pub struct GuestJob {
     pub tasks: Vec<GuestTask>,
     /// The tasks of the program's own kernel, in its order; empty where it is no kernel.
     pub kernel_tasks: Vec<KernelTask>,
-    /// What the outputs become in fault.
-    pub on_fault: OnFault,
+    /// Decides the outputs in fault.
+    pub on_fault: FaultReaction,
     /// The channels that it takes part in. Their signals are numbered one after the other.
     pub channels: Vec<GuestChannel>,
     /// Cycles of the leading task for which a new build is on probation.
@@ -61,33 +58,33 @@ pub struct GuestJob {
     pub build: GuestBuild,
 }
 
-/// A task.
+/// A task of the job; its number is its place in [`GuestJob::tasks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestTask {
-    /// Which step function of the program it runs.
+    /// Number of the step function that it runs.
     pub rate: u32,
-    /// When it is released.
+    /// Decides when it is released.
     pub kind: TaskKind,
     /// The latest completion after a release.
     pub deadline: Nanos,
-    /// Its watchdog time.
+    /// Watchdog time; see [`Watchdog`](crate::watchdog::Watchdog).
     pub watchdog: Nanos,
-    /// Its watchdog's sensitivity.
+    /// Watchdog sensitivity; 0 counts as 1.
     pub sensitivity: u32,
-    /// What happens to releases that pass while a job runs.
+    /// Decides about releases that pass while a job runs.
     pub overrun: Overrun,
-    /// How it comes to its release.
+    /// The way in which it comes to its release: sleeping, waking early, spinning.
     pub wake: Wake,
 }
 
 /// A channel that the partition takes part in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestChannel {
-    /// Where its memory is.
-    pub place: Place,
-    /// Whether the partition sends; else it receives.
+    /// Physical addresses of its memory.
+    pub place: AddressRange,
+    /// `true` for the sender, `false` for a receiver.
     pub sends: bool,
-    /// What it carries.
+    /// The groups, members and queues that it carries, in their order.
     pub entries: Vec<ChannelEntry>,
     /// The entry behind each of its signals, in the order of their numbers.
     pub signals: Vec<u32>,
@@ -98,15 +95,15 @@ pub struct GuestChannel {
 pub struct GuestBuild {
     /// The address of its face.
     pub face: u64,
-    /// Where its code and constants are.
-    pub code: Place,
+    /// Physical addresses of its code and constants.
+    pub code: AddressRange,
     /// Its places in the data slot.
     pub stage: Stage,
     /// Values given to it between `initialize` and its first step: retained ones.
     pub values: Vec<Value>,
 }
 
-/// What follows the job.
+/// An order that follows the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum GuestOrder {
@@ -116,16 +113,16 @@ pub enum GuestOrder {
     Refuse(u32),
 }
 
-/// Why a job or an order is refused.
+/// The reason why a job or an order is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobError {
-    /// It is longer than there is room for.
+    /// It has this many bytes, more than [`LETTER_BYTES_MAX`].
     TooLong(usize),
     /// It is of another version, or no job at all.
     Foreign,
     /// Its tasks can't be run together.
     Tasks(TasksError),
-    /// A place of this kind is where there can be none.
+    /// An address of this kind is outside of where it may be.
     Place(&'static str),
 }
 
@@ -164,7 +161,7 @@ fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, JobError> {
 }
 
 impl GuestJob {
-    /// As it is posted.
+    /// Encodes the job as it is posted.
     ///
     /// # Errors
     /// [`JobError::TooLong`].
@@ -172,7 +169,7 @@ impl GuestJob {
         encode(self)
     }
 
-    /// Reads and checks it.
+    /// Decodes a job and checks it.
     ///
     /// # Errors
     /// [`JobError`].
@@ -181,14 +178,14 @@ impl GuestJob {
         job.check().map(|()| job)
     }
 
-    /// Makes sure that it can be run, as far as it says so itself.
+    /// Checks that the job can be run, as far as it says so itself.
     ///
     /// # Errors
     /// [`JobError`].
     pub fn check(&self) -> Result<(), JobError> {
         let tasks = self.tasks.iter().map(|task| Released { rate: task.rate, kind: task.kind });
         check_tasks(tasks, self.kernel_tasks.len()).map_err(JobError::Tasks)?;
-        for Place { address, bytes } in self.channels.iter().map(|channel| channel.place) {
+        for AddressRange { address, bytes } in self.channels.iter().map(|channel| channel.place) {
             let end = address.checked_add(bytes).filter(|end| *end <= CHANNELS_END);
             let is_good = address >= CHANNELS && address.is_multiple_of(PAGE_BYTES);
             end.filter(|_| is_good).ok_or(JobError::Place("a channel"))?;
@@ -198,7 +195,7 @@ impl GuestJob {
 }
 
 impl GuestBuild {
-    /// Makes sure that code and face are in the code slot that belongs to the stage's data slot.
+    /// Checks that code and face are in the code slot that belongs to the stage's data slot.
     ///
     /// # Errors
     /// [`JobError::Place`].
@@ -206,7 +203,7 @@ impl GuestBuild {
         let Some(slot) = PROGRAM_CODE.get(usize::from(self.stage.slot)) else {
             return Err(JobError::Place("the program's data"));
         };
-        let Place { address, bytes } = self.code;
+        let AddressRange { address, bytes } = self.code;
         if address != *slot || bytes == 0 || bytes > PROGRAM_CODE_BYTES_MAX {
             return Err(JobError::Place("the program's code"));
         }
@@ -220,7 +217,7 @@ impl GuestBuild {
 }
 
 impl GuestOrder {
-    /// As it is posted.
+    /// Encodes the order as it is posted.
     ///
     /// # Errors
     /// [`JobError::TooLong`].
@@ -228,7 +225,7 @@ impl GuestOrder {
         encode(self)
     }
 
-    /// Reads and checks it.
+    /// Decodes an order and checks it.
     ///
     /// # Errors
     /// [`JobError`].

@@ -1,9 +1,9 @@
 //! The fieldbus's image and the variables behind it.
 
 use quietcore_exchange::WritableData;
+use quietcore_units::FaultReaction;
 
 use super::Mapping;
-use crate::fault::OnFault;
 use crate::stage::Stage;
 
 /// Gives the inputs to the program's variables.
@@ -26,15 +26,15 @@ pub(crate) fn give_outputs(mappings: &[Mapping], data: &WritableData<'_>, image:
     }
 }
 
-/// What the outputs are in fault.
-pub(crate) fn make_safe(on_fault: OnFault, stage: &Stage, image: &mut [u8]) {
-    if on_fault == OnFault::Hold {
+/// Puts the outputs of a partition in fault into the image.
+pub(crate) fn make_safe(on_fault: FaultReaction, stage: &Stage, image: &mut [u8]) {
+    if on_fault == FaultReaction::Hold {
         return;
     }
     for mapping in &stage.outputs {
         mapping.clear(image);
     }
-    if on_fault == OnFault::Substitute {
+    if on_fault == FaultReaction::Substitute {
         for (output, value) in &stage.substitutes {
             if let Some(mapping) = stage.outputs.get(*output as usize) {
                 mapping.substitute(*value, image);

@@ -9,16 +9,15 @@
 //! All of it lives as long as the process, because programs do, and is given out for ever.
 
 use std::boxed::Box;
-use std::string::{String, ToString as _};
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::channel::Channel;
 use quietcore_exchange::com::{ComTable, Shelter};
 use quietcore_process::channel::ChannelMemory;
 use quietcore_process::guard;
-use quietcore_units::Causes;
 
 use crate::channels::{Numbered, compare};
+use crate::process::error::{ChannelCause, RunError};
 use crate::process::job::ChannelJob;
 
 /// The channels of this process.
@@ -31,13 +30,14 @@ impl Channels {
     /// Maps the channels of a job. To be called once in a process: what it takes is not given back.
     ///
     /// # Errors
-    /// When a channel can't be mapped, or is not what the job says; in words.
-    pub(crate) fn open(jobs: &[ChannelJob]) -> Result<Self, String> {
+    /// [`RunError`] when a channel can't be mapped, or is not what the job says.
+    pub(crate) fn open(jobs: &[ChannelJob]) -> Result<Self, RunError> {
         let mut numbered = Numbered::default();
         for job in jobs {
-            let added = map(job)
-                .and_then(|channel| numbered.add(&channel, job.sends, &job.entries, &job.signals));
-            added.map_err(|why| std::format!("channel `{}`: {why}", job.name))?;
+            let added = map(job).and_then(|channel| {
+                Ok(numbered.add(&channel, job.sends, &job.entries, &job.signals)?)
+            });
+            added.map_err(|cause| RunError::Channel { name: job.name.clone(), cause })?;
         }
         let shelter = Shelter { enter: guard::enter_shelter, leave: guard::leave_shelter };
         let table = numbered.into_table(shelter, Monotonic.now())?;
@@ -52,9 +52,8 @@ impl Channels {
 }
 
 /// Maps a channel and compares its table with the job.
-fn map(job: &ChannelJob) -> Result<Channel<'static>, String> {
-    let memory =
-        ChannelMemory::inherited(job.descriptor).map_err(|error| Causes(&error).to_string())?;
+fn map(job: &ChannelJob) -> Result<Channel<'static>, ChannelCause> {
+    let memory = ChannelMemory::inherited(job.descriptor)?;
     let channel = Box::leak(Box::new(memory)).channel();
     compare(&channel, &job.entries)?;
     Ok(channel)
@@ -63,11 +62,12 @@ fn map(job: &ChannelJob) -> Result<Channel<'static>, String> {
 #[cfg(test)]
 mod tests {
     use std::os::fd::IntoRawFd as _;
+    use std::string::ToString as _;
     use std::vec::Vec;
 
     use quietcore_exchange::channel::Entry;
     use quietcore_exchange::com::ComStatus;
-    use quietcore_units::Nanos;
+    use quietcore_units::{Causes, Nanos};
 
     use super::*;
     use crate::process::job::ChannelEntry;
@@ -137,8 +137,9 @@ mod tests {
         let good = job("wrong", &memory, true);
         let mut wider = good.clone();
         wider.entries[2] = ChannelEntry::Member { bytes: 8, initial: 1 };
-        let refused = Channels::open(&[wider]).unwrap_err();
-        assert!(refused.starts_with("channel `wrong`: it does not carry"), "{refused}");
+        let refused = |job| Causes(&Channels::open(&[job]).unwrap_err()).to_string();
+        let why = refused(wider);
+        assert!(why.starts_with("channel `wrong`: it does not carry"), "{why}");
         let mut longer = good.clone();
         longer.entries.push(ENTRIES[3]);
         assert!(Channels::open(&[longer]).is_err());
@@ -146,7 +147,7 @@ mod tests {
             assert!(Channels::open(&[ChannelJob { signals, ..good.clone() }]).is_err());
         }
         let none = ChannelJob { descriptor: -1, ..good.clone() };
-        assert!(Channels::open(&[none]).unwrap_err().contains("can't be mapped"));
+        assert!(refused(none).contains("can't be mapped"));
         assert!(Channels::open(&[good]).is_ok());
     }
 

@@ -8,8 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
+use quietcore_exchange::program_face::UnderWay;
 use quietcore_process::guard;
-use quietcore_process::module::UnderWay;
 use quietcore_process::remark::remark;
 
 use crate::process::job::KernelTask;
@@ -21,22 +21,22 @@ std::thread_local! {
     static DEPARTURE: RefCell<Option<Departure>> = const { RefCell::new(None) };
 }
 
-/// What is told of a thread that ends inside of a step.
+/// The message about a thread that ends inside of a step.
 struct Departure {
     task: String,
     kernel_tasks: Vec<String>,
-    /// Of the build whose step runs, where it is a kernel.
+    /// The build whose step runs, where it is a kernel.
     under_way: Cell<Option<UnderWay>>,
 }
 
-/// From now on the end of the calling thread inside of a step is told, as that of `task`.
+/// Names `task` from now on, should the calling thread end inside of a step.
 pub(crate) fn watch(task: &str, kernel_tasks: &[KernelTask]) {
     let kernel_tasks = kernel_tasks.iter().map(|task| task.name.clone()).collect();
     let departure = Departure { task: task.to_string(), kernel_tasks, under_way: Cell::new(None) };
     DEPARTURE.with_borrow_mut(|place| *place = Some(departure));
 }
 
-/// The calling thread is about to run the step of a kernel.
+/// Notes that the calling thread is about to run the step of a kernel, or is back.
 #[inline]
 pub(crate) fn enter(under_way: Option<UnderWay>) {
     DEPARTURE.with(|place| {
@@ -49,7 +49,7 @@ pub(crate) fn enter(under_way: Option<UnderWay>) {
 }
 
 impl Departure {
-    /// The task that is under way: the kernel's, or the one whose thread this is.
+    /// Returns the task that is under way: the kernel's, or the one whose thread this is.
     fn task(&self) -> &str {
         let under_way = self.under_way.get().map(|under_way| under_way());
         let own = under_way.and_then(|task| self.kernel_tasks.get(usize::try_from(task).ok()?));

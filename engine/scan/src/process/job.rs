@@ -1,20 +1,17 @@
-//! What the process of a partition is asked to run: a line of JSON, then more while it runs.
+//! The job of a partition's process: a line of JSON, then more while it runs.
 
 use std::path::PathBuf;
-use std::string::{String, ToString as _};
+use std::string::String;
 use std::vec::Vec;
 
-use quietcore_probe::job::Wake;
 use quietcore_process::module::DataImage;
-use quietcore_process::setting::Policy;
 use quietcore_process::snare::SnareJob;
-use quietcore_units::{ByteSize, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::fault::OnFault;
 use crate::job::{Released, TasksError, check_tasks};
-use crate::schedule::Overrun;
+use crate::process::error::RunError;
 use crate::stage::Stage;
+use quietcore_units::{ByteSize, FaultReaction, Nanos, Overrun, Scheduling, Wake};
 
 pub use crate::job::{ChannelEntry, KernelTask, TaskKind, Value};
 
@@ -31,13 +28,13 @@ pub struct ProgramJob {
     /// The tasks of the program's own kernel, in its order; empty where it is no kernel. Their
     /// statistics stand behind that of the one task which leads.
     pub kernel_tasks: Vec<KernelTask>,
-    /// What the outputs become in fault.
-    pub on_fault: OnFault,
+    /// Decides the outputs in fault.
+    pub on_fault: FaultReaction,
     /// The program to begin with.
     pub build: Build,
     /// The channels that it takes part in. Their signals are numbered one after the other.
     pub channels: Vec<ChannelJob>,
-    /// How long a new build is on probation: a fault in this many cycles of the leading task
+    /// Cycles of the leading task for which a new build is on probation: a fault in one of them
     /// brings the build before back.
     pub probation_cycles: u64,
     /// Releases of the leading task before those that are measured.
@@ -46,30 +43,30 @@ pub struct ProgramJob {
     pub cycles: Option<u64>,
     /// The memory that is reserved for its process; none leaves that open.
     pub memory: Option<ByteSize>,
-    /// What late releases spring; none where nobody explains them.
+    /// Traps for late releases; none where nobody explains them.
     pub snare: Option<SnareJob>,
 }
 
-/// A task.
+/// A task of the job; the first one leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskJob {
-    /// Its name.
+    /// Name of the task, for messages and the thread.
     pub name: String,
-    /// Which step function of the program it runs.
+    /// Number of the step function that it runs.
     pub rate: u32,
-    /// When it is released.
+    /// Decides when it is released.
     pub kind: TaskKind,
     /// The latest completion after a release.
     pub deadline: Nanos,
-    /// Its watchdog time.
+    /// Watchdog time; see [`Watchdog`](crate::watchdog::Watchdog).
     pub watchdog: Nanos,
-    /// Its watchdog's sensitivity.
+    /// Watchdog sensitivity; 0 counts as 1.
     pub sensitivity: u32,
-    /// What happens to releases that pass while a job runs.
+    /// Decides about releases that pass while a job runs.
     pub overrun: Overrun,
-    /// How it is scheduled.
-    pub policy: Policy,
-    /// How it comes to its release.
+    /// Policy and priority of its thread.
+    pub policy: Scheduling,
+    /// The way in which it comes to its release: sleeping, waking early, spinning.
     pub wake: Wake,
 }
 
@@ -80,9 +77,9 @@ pub struct ChannelJob {
     pub name: String,
     /// The descriptor of its memory file in the process.
     pub descriptor: i32,
-    /// Whether the partition sends; else it receives.
+    /// `true` for the sender, `false` for a receiver.
     pub sends: bool,
-    /// What it carries.
+    /// The groups, members and queues that it carries, in their order.
     pub entries: Vec<ChannelEntry>,
     /// The entry behind each of its signals, in the order of their numbers.
     pub signals: Vec<u32>,
@@ -91,11 +88,11 @@ pub struct ChannelJob {
 /// A built program to be loaded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Build {
-    /// The module.
+    /// Path of the module file.
     pub module: PathBuf,
-    /// Where its writable data lie.
+    /// Addresses of its writable data in the module.
     pub image: DataImage,
-    /// Its places.
+    /// Places of its data in the slot.
     pub stage: Stage,
     /// Values given to it between `initialize` and its first step: retained ones.
     pub values: Vec<Value>,
@@ -110,7 +107,7 @@ pub enum Order {
     /// The same for a guest, whose process sees no files any more: the module was copied to the
     /// delivery that it shares with the host.
     Deliver {
-        /// The build.
+        /// The build as the host knows it.
         build: Build,
         /// Bytes of its module.
         bytes: u64,
@@ -118,17 +115,17 @@ pub enum Order {
 }
 
 impl ProgramJob {
-    /// Makes sure that its tasks can be run together.
+    /// Checks that its tasks can be run together.
     ///
     /// # Errors
-    /// Why they can't, in words.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// [`RunError::Tasks`] and [`RunError::NoPeriod`].
+    pub(crate) fn check(&self) -> Result<(), RunError> {
         let tasks = self.tasks.iter().map(|task| Released { rate: task.rate, kind: task.kind });
         check_tasks(tasks, self.kernel_tasks.len()).map_err(|why| match why {
             TasksError::NoPeriod(task) => {
-                std::format!("the cyclic task `{}` has no period", self.tasks[task].name)
+                RunError::NoPeriod { task: self.tasks[task].name.clone() }
             }
-            other => other.to_string(),
+            other => RunError::Tasks(other),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that a kernel's cycle runs in, its timer and its shelter.
+//! The thread of a kernel's cycle, its timer and its shelter.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,7 +12,7 @@ use quietcore_process::timer::ThreadTimer;
 use quietcore_units::Nanos;
 
 use crate::job::KernelTask;
-use crate::kernel::{self, Allowance, Ground, Inside, Leading};
+use crate::kernel::{self, Allowance, CycleHost, Inside, Leading};
 use crate::process::job::TaskJob;
 
 std::thread_local! {
@@ -37,7 +37,7 @@ fn leading<R>(work: impl FnOnce(&Leading, &ThreadTimer) -> R) -> Option<R> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads;
 
-impl Ground for Threads {
+impl CycleHost for Threads {
     #[inline]
     fn leading<R>(&self, work: impl FnOnce(&Leading) -> R) -> Option<R> {
         leading(|lead, _| work(lead))
@@ -100,7 +100,7 @@ pub(crate) fn stop_timer() {
     leading(|_, timer| timer.set(None));
 }
 
-/// How long a step of the task that leads may take.
+/// Returns the limits of a step of the task that leads.
 pub(crate) fn allowance_of(job: &TaskJob, margin: Nanos) -> Allowance {
     Allowance { period: job.kind.period(), deadline: job.deadline, margin }
 }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use arc_swap::ArcSwapOption;
+use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::com::Services;
-use quietcore_exchange::{DataSlot as Slot, Region, ShortText};
+use quietcore_exchange::{DataSlot as Slot, EventWriter, Happening, Region, ShortText};
 use quietcore_process::guard::{self, Guard};
 use quietcore_process::module::{DataSlot, Module};
 use quietcore_units::{Causes, Nanos};
@@ -46,7 +47,8 @@ pub(crate) fn watched_loader(limit: Nanos) -> Watched {
 pub(crate) struct Loaded {
     /// Stays loaded for ever where its `terminate` has left a lock of a library held.
     module: ManuallyDrop<Module>,
-    /// What the services of a kernel have to know of it.
+    /// Slot and generation, which the services of a kernel ask for; `None` for a program that is no
+    /// kernel.
     kernel: Option<Inside>,
     watched: Arc<[Watched]>,
 }
@@ -69,14 +71,7 @@ impl Program for Loaded {
         let stepped = unsafe { self.module.step(&watched.guard, rate) };
         stepped.map_err(|fault| {
             kernel::stop_timer();
-            let instruction = place_of(&self.module, &fault);
-            if fault.is_cancelled() {
-                Fault::Loop { instruction }
-            } else {
-                let guard::Fault { signal, address, overflow_address, .. } = fault;
-                let overflowed = self.module.overflowed_task(overflow_address);
-                Fault::Crash { signal, address, instruction, overflowed }
-            }
+            fault_of(&self.module, &fault)
         })
     }
 
@@ -109,48 +104,68 @@ impl Drop for Loaded {
     }
 }
 
-/// Returns the address of a fault in the module as linked. A fault within a library keeps its
-/// address in this process, and has the libraries examined.
-fn place_of(module: &Module, fault: &guard::Fault) -> u64 {
-    module.linked_address(fault.instruction).unwrap_or_else(|| {
-        library::examine();
-        fault.instruction
-    })
+/// The position in the code of a module at which a call of it was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CodePosition {
+    /// The instruction, as linked; `in_library` that of the call into the library, 0 where it is
+    /// not known.
+    instruction: u64,
+    /// `true` if it was in a library.
+    in_library: bool,
+}
+
+/// Finds out where a call was ended, in the thread that made it. Where it was in a library, the
+/// libraries are examined.
+fn position_of(module: &Module, fault: &guard::Fault) -> CodePosition {
+    if let Some(instruction) = module.linked_address(fault.instruction) {
+        return CodePosition { instruction, in_library: false };
+    }
+    library::examine();
+    CodePosition { instruction: module.called_from().unwrap_or(0), in_library: true }
+}
+
+/// Returns the fault that ended a call of a module, placed as [`position_of`] does. It allocates
+/// nothing.
+fn fault_of(module: &Module, fault: &guard::Fault) -> Fault {
+    let CodePosition { instruction, in_library } = position_of(module, fault);
+    if fault.is_cancelled() {
+        return Fault::Loop { instruction, in_library };
+    }
+    let guard::Fault { signal, address, overflow_address, .. } = *fault;
+    let overflowed = module.overflowed_task(overflow_address);
+    Fault::Crash { signal, address, instruction, in_library, overflowed }
 }
 
 /// Waits until it is known whether a fault of the calling thread has left a lock of a library held.
 /// Returns whether it has; one that is not known to be free counts as held.
 fn is_held_after(module: &Module, fault: &guard::Fault) -> bool {
-    place_of(module, fault);
+    position_of(module, fault);
     library::wait_until_known(library::EXAMINATION_MAX)
 }
 
 /// The reason why a build is not loaded.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// In words.
+    /// A reason in words.
     Words(String),
-    /// Its `initialize` was cut off inside of a library and has left a lock held: this process can
-    /// neither allocate nor load from now on.
-    Held {
-        /// The time that it was allowed to take; `None` where it crashed.
-        limit: Option<Nanos>,
-    },
+    /// Its `initialize` was ended, as the event says, and a library has a lock left held: this
+    /// process can neither allocate nor load from now on.
+    Held(Happening),
     /// A call was cut off inside of a library before, and a lock may still be held.
     HeldBefore,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const HELD: &str =
-            "inside of a library, which is left locked; the process has to be replaced";
         match self {
             Self::Words(words) => f.write_str(words),
-            Self::Held { limit: Some(limit) } => {
-                write!(f, "`initialize` did not return within {limit} and was cut off {HELD}")
+            Self::Held(what) => {
+                write!(f, "{what}; a library is left locked, and the process has to be replaced")
             }
-            Self::Held { limit: None } => write!(f, "`initialize` crashed {HELD}"),
-            Self::HeldBefore => write!(f, "the program was cut off {HELD}"),
+            Self::HeldBefore => f.write_str(
+                "the program was cut off inside of a library, which is left locked; the process \
+                 has to be replaced",
+            ),
         }
     }
 }
@@ -167,14 +182,14 @@ impl From<&str> for Refusal {
     }
 }
 
-/// Loads builds.
+/// The loader of builds, with what every build needs.
 #[derive(Debug)]
 pub(crate) struct Loader<'a> {
     /// The exchange's memory file.
     pub(crate) file: &'a File,
-    /// The exchange.
+    /// The exchange as mapped by this process.
     pub(crate) region: Region<'a>,
-    /// What all stages must fit.
+    /// The sizes that all stages must fit.
     pub(crate) room: Room,
     /// The step function of each task.
     pub(crate) rates: &'a [u32],
@@ -182,16 +197,22 @@ pub(crate) struct Loader<'a> {
     pub(crate) watched: Arc<[Watched]>,
     /// The tasks of its kernel, where it is one.
     pub(crate) kernel_tasks: &'a [KernelTask],
-    /// What it calls. They live longer than every build: who runs the tasks has them.
+    /// The services that programs call. They outlive every build, because whoever runs the tasks
+    /// has them.
     pub(crate) services: &'a Services<'a>,
 }
 
 impl Loader<'_> {
-    /// Loads a build into its slot, runs its `initialize` and gives it its values.
+    /// Loads a build into its slot, runs its `initialize` and gives it its values. Tells a crash in
+    /// `initialize`, and one that does not return, as an event of the partition.
     ///
     /// # Errors
-    /// Why it can't be loaded, in words; nothing of it stays loaded.
-    pub(crate) fn load(&self, build: &job::Build) -> Result<Arc<Build<Loaded>>, Refusal> {
+    /// Why it can't be loaded. Nothing of it stays loaded, unless it has left a library locked.
+    pub(crate) fn load(
+        &self,
+        build: &job::Build,
+        events: &mut EventWriter<'_>,
+    ) -> Result<Arc<Build<Loaded>>, Refusal> {
         if library::is_held() {
             return Err(Refusal::HeldBefore);
         }
@@ -217,7 +238,10 @@ impl Loader<'_> {
         // SAFETY: nobody else knows the module yet.
         let initialized = unsafe { module.initialize(&own.guard) };
         if let Err(fault) = initialized {
-            return Err(refused(module, &fault, own.limit));
+            let fault = fault_of(&module, &fault);
+            let what = fault.in_initialize(stage.generation, own.limit);
+            events.tell(0, Monotonic.now(), self.region.layout().shape.task_count, what);
+            return Err(refused(module, what));
         }
         if let Some(status) = module.error_status() {
             let words = std::format!("the model reports an error after `initialize`: {status}");
@@ -271,28 +295,14 @@ impl Loader<'_> {
     }
 }
 
-/// Returns the reason to refuse a build whose `initialize` did not come to its end.
-fn refused(module: Module, fault: &guard::Fault, limit: Nanos) -> Refusal {
-    let was_cancelled = fault.is_cancelled();
-    let Some(instruction) = module.linked_address(fault.instruction) else {
-        if is_held_after(&module, fault) {
-            // Nothing of it can be given back.
-            std::mem::forget(module);
-            return Refusal::Held { limit: was_cancelled.then_some(limit) };
-        }
-        let words = if was_cancelled {
-            std::format!("`initialize` did not return within {limit}: it was in a library")
-        } else {
-            std::format!("`initialize` crashed in a library: signal {}", fault.signal)
-        };
-        return words.into();
-    };
-    let words = if was_cancelled {
-        std::format!("`initialize` did not return within {limit}: it was at {instruction:#x}")
-    } else {
-        std::format!("`initialize` crashed: signal {} at {instruction:#x}", fault.signal)
-    };
-    words.into()
+/// Returns the reason to refuse a build whose `initialize` ended with a fault, told as `what`.
+fn refused(module: Module, what: Happening) -> Refusal {
+    if library::wait_until_known(library::EXAMINATION_MAX) {
+        // Nothing of it can be given back.
+        std::mem::forget(module);
+        return Refusal::Held(what);
+    }
+    what.to_string().into()
 }
 
 /// Makes programs callable in this process.

@@ -13,6 +13,7 @@
 //! | [`job`] | what the process is asked to run |
 //! | `channels` | the channels to other partitions, as the program sees them |
 //! | `departure` | a program that ends its thread or the process |
+//! | [`error`] | the reasons why there is nothing to run |
 //! | `kernel` | the thread that the cycle of a kernel runs in, and its timer |
 //! | `library` | whether libraries can be used after a call was cut off in one |
 //! | `loading` | a build from its module file to a program in a data slot |
@@ -24,6 +25,7 @@ mod channels;
 #[cfg(test)]
 mod compiled;
 mod departure;
+pub mod error;
 pub mod job;
 mod kernel;
 mod library;

@@ -26,11 +26,11 @@ use crate::shared::Shared;
 
 /// Orders that wait while one is carried out.
 const WAITING_MAX: usize = 4;
-/// How often the end of the tasks is looked for.
+/// The pause between two looks for the end of the tasks.
 const LOOK: Duration = Duration::from_millis(20);
 /// Told as the generation where the order was not read: it is about whichever is on its way.
 const UNREAD: u32 = 0;
-/// How long a task may hold on to a build that no longer runs.
+/// The longest that a task may hold on to a build that no longer runs.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
 /// The lines that come after the job.
@@ -39,17 +39,17 @@ pub struct Orders {
     lines: Receiver<Vec<u8>>,
 }
 
-/// What came of waiting for an order.
+/// The outcome of waiting for an order.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Taken {
-    /// An order.
+    /// An order that could be read.
     Order(Order),
-    /// A line that is none, and why.
+    /// A line that is no order, and why.
     Unreadable(String),
-    /// None came in time.
+    /// No order came in time.
     Nothing,
-    /// None will come any more.
+    /// No order will come any more.
     Closed,
 }
 
@@ -69,7 +69,7 @@ pub fn read_lines(input: &mut impl BufRead, sender: &SyncSender<Vec<u8>>) {
 }
 
 impl Orders {
-    /// A way for lines to the tasks.
+    /// Returns the sending end for lines, and the orders that read them.
     pub fn channel() -> (SyncSender<Vec<u8>>, Self) {
         let (sender, lines) = sync_channel(WAITING_MAX);
         (sender, Self { lines })
@@ -87,20 +87,19 @@ impl Orders {
         }
     }
 
-    /// Carries out orders until the tasks are `over`.
+    /// Carries out orders until the tasks are `over`, and tells what comes of them.
     pub(crate) fn serve(
         &self,
         loader: &Loader<'_>,
         slots: &Slots,
         shared: &Shared,
+        events: &mut EventWriter<'_>,
         over: impl Fn() -> bool,
     ) {
-        let writer = loader.region.layout().shape.task_count;
-        let Some(mut events) = loader.region.event_writer(writer) else { return };
         while !over() {
             match self.lines.recv_timeout(LOOK) {
                 Ok(line) => {
-                    carry_out(&line, loader, slots, shared, &mut events, &over);
+                    carry_out(&line, loader, slots, shared, events, &over);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // The host has gone; the process ends in a moment.
@@ -124,7 +123,9 @@ fn carry_out(
     let task = loader.region.layout().shape.task_count;
     let is_held = library::wait_until_known(library::EXAMINATION_MAX);
     let (generation, result) = match read(line, is_held) {
-        Ok(Order::Stage(build)) => (build.stage.generation, stage(&build, loader, slots, shared)),
+        Ok(Order::Stage(build)) => {
+            (build.stage.generation, stage(&build, loader, slots, shared, events))
+        }
         Ok(Order::Deliver { build, .. }) => {
             (build.stage.generation, Err("it is for a guest, and this is a process".into()))
         }
@@ -138,7 +139,7 @@ fn carry_out(
         }
     };
     events.tell(0, Monotonic.now(), task, what);
-    if matches!(result, Err(Refusal::Held { .. } | Refusal::HeldBefore)) {
+    if matches!(result, Err(Refusal::Held(_) | Refusal::HeldBefore)) {
         // Not even the order can be given back.
         library::end_with_tasks(loader.region, over);
     }
@@ -159,12 +160,13 @@ fn stage(
     loader: &Loader<'_>,
     slots: &Slots,
     shared: &Shared,
+    events: &mut EventWriter<'_>,
 ) -> Result<(), Refusal> {
     let free = build.stage.check_free(shared.active(), shared.is_on_probation());
     free.map_err(|why| why.to_string())?;
     let place = &slots[usize::from(build.stage.slot)];
     clear(place, RELEASE_MAX)?;
-    place.store(Some(loader.load(build)?));
+    place.store(Some(loader.load(build, events)?));
     Ok(())
 }
 

@@ -8,11 +8,12 @@
 //! A setting that the kernel refuses is written into the exchange and the run goes on: the host
 //! decides what that is worth.
 
+use std::boxed::Box;
 use std::cell::RefCell;
+use std::error::Error;
 use std::fs::File;
-use std::string::String;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Duration;
 use std::vec::Vec;
@@ -20,13 +21,14 @@ use std::vec::Vec;
 use arc_swap::ArcSwapOption;
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::com::{Provision, Services};
-use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
-use quietcore_probe::margin::Margin;
-use quietcore_probe::partition as settings;
+use quietcore_exchange::{Recorder, Region, Release, SLOT_COUNT, TaskState};
 use quietcore_process::guard::{self, Guard};
 use quietcore_process::remark::remark;
 use quietcore_process::setting;
 use quietcore_process::snare::{Laid, Trap};
+use quietcore_release::Margin;
+use quietcore_release::process::settings;
+use quietcore_release::process::start::CommonStart;
 use quietcore_units::Nanos;
 use rustix::thread::gettid;
 
@@ -36,6 +38,7 @@ use crate::kernel::Allowance;
 use crate::leader::Leader;
 use crate::process::channels::Channels;
 use crate::process::departure;
+use crate::process::error::RunError;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
 use crate::process::kernel::{self, KernelCycle, Threads, allowance_of};
 use crate::process::library;
@@ -47,20 +50,18 @@ use crate::release::{Rest, Waiting};
 use crate::running::{self, Plan};
 use crate::shared::{Shared, TASK_LIMIT};
 use crate::stage::{Room, Stage};
-use crate::task::{Release, Task, TaskSettings};
+use crate::task::{Task, TaskSettings};
 use crate::watchdog::Watchdog;
 
-/// Stack of a thread: all of it is locked.
+/// Stack size of a thread; all of it is locked.
 pub(super) const STACK_BYTES: usize = 512 << 10;
 /// The status of a process whose program can't be loaded.
 const NOT_LOADED: i32 = 2;
-/// Time from the last thread being ready to the first release.
-const START_DELAY: Nanos = Nanos::from_millis(20);
 /// Releases to a stretch of the time line where there is no end.
 const ENDLESS_SLOT_CYCLES: u64 = 1 << 32;
 
 /// All that the tasks' threads share.
-struct Hall<'a, 'map> {
+struct TaskThreads<'a, 'map> {
     job: &'a ProgramJob,
     region: Region<'map>,
     shared: Shared,
@@ -69,14 +70,13 @@ struct Hall<'a, 'map> {
     /// Of a program that is a kernel.
     kernel: Option<&'a KernelCycle<'map>>,
     watched: Arc<[Watched]>,
-    threads: [OnceLock<Thread>; TASK_LIMIT],
-    ready: Barrier,
-    start: AtomicU64,
-    /// Whether the warm-up is over.
+    handles: [OnceLock<Thread>; TASK_LIMIT],
+    start: CommonStart,
+    /// Set when the warm-up is over.
     measuring: AtomicBool,
     done: AtomicBool,
     memory_refused: Option<i32>,
-    /// What late releases spring.
+    /// Traps that late releases spring.
     snare: Option<Laid>,
 }
 
@@ -100,18 +100,18 @@ impl Drop for EndsWithPanic {
 /// wait for frames, and the watchdogs of some take their outputs away after 100 ms.
 ///
 /// # Errors
-/// Why nothing could be run, in words.
-pub fn run<F: Fieldbus + Send>(
+/// [`RunError`] when nothing could be run.
+pub fn run<F: Fieldbus + Send, E: Into<Box<dyn Error + Send + Sync>>>(
     job: &ProgramJob,
     region: Region<'static>,
     file: &File,
-    bring_up: impl FnOnce() -> Result<F, String>,
+    bring_up: impl FnOnce() -> Result<F, E>,
     orders: &Orders,
-) -> Result<(), String> {
+) -> Result<(), RunError> {
     job.check()?;
     let _end = EndsWithPanic;
-    loading::prepare().map_err(|error| std::format!("faults can't be caught: {error}"))?;
-    library::begin(region).map_err(|error| std::format!("there is no examiner: {error}"))?;
+    loading::prepare().map_err(RunError::Handlers)?;
+    library::begin(region).map_err(RunError::Examiner)?;
     let memory_refused = setting::lock_memory().err().map(|error| settings::number_of(&error));
     let watched: Arc<[Watched]> =
         job.tasks.iter().map(watched).chain([loading::watched_loader(loading::CALL_MAX)]).collect();
@@ -136,7 +136,7 @@ pub fn run<F: Fieldbus + Send>(
     })
 }
 
-/// What the tasks find when they begin.
+/// The values that the tasks find when they begin.
 #[derive(Clone, Copy)]
 struct Surroundings<'a, 'map> {
     region: Region<'map>,
@@ -146,16 +146,20 @@ struct Surroundings<'a, 'map> {
 }
 
 /// Loads the first build and runs the tasks, under the eyes of the watchman.
-fn run_loaded<F: Fieldbus + Send>(
+fn run_loaded<F: Fieldbus + Send, E: Into<Box<dyn Error + Send + Sync>>>(
     job: &ProgramJob,
     loader: &Loader<'_>,
     surroundings: Surroundings<'_, '_>,
-    bring_up: impl FnOnce() -> Result<F, String>,
+    bring_up: impl FnOnce() -> Result<F, E>,
     orders: &Orders,
-) -> Result<(), String> {
-    let first = match loader.load(&job.build) {
+) -> Result<(), RunError> {
+    let mut events = loader
+        .region
+        .event_writer(loader.region.layout().shape.task_count)
+        .ok_or(RunError::NoEvents)?;
+    let first = match loader.load(&job.build, &mut events) {
         Ok(first) => first,
-        Err(Refusal::Words(words)) => return Err(words),
+        Err(Refusal::Words(why)) => return Err(RunError::NotLoaded { why }),
         Err(held) => {
             // A string can't be had any more.
             remark(format_args!("quietcore-runtime: {held}"));
@@ -163,7 +167,7 @@ fn run_loaded<F: Fieldbus + Send>(
         }
     };
     let Surroundings { region, channels, kernel, memory_refused } = surroundings;
-    let hall = Hall {
+    let threads = TaskThreads {
         job,
         region,
         kernel,
@@ -171,19 +175,18 @@ fn run_loaded<F: Fieldbus + Send>(
         slots: [ArcSwapOption::empty(), ArcSwapOption::empty()],
         channels,
         watched: Arc::clone(&loader.watched),
-        threads: Default::default(),
-        ready: Barrier::new(job.tasks.len()),
-        start: AtomicU64::new(0),
+        handles: Default::default(),
+        start: CommonStart::new(job.tasks.len()),
         measuring: AtomicBool::new(false),
         done: AtomicBool::new(false),
         memory_refused,
         snare: job.snare.as_ref().and_then(settings::take_over),
     };
     let first_stage = first.stage.clone();
-    hall.slots[usize::from(first_stage.slot)].store(Some(first));
-    let mut fieldbus = Some(bring_up()?);
+    threads.slots[usize::from(first_stage.slot)].store(Some(first));
+    let mut fieldbus = Some(bring_up().map_err(|error| RunError::Fieldbus(error.into()))?);
     thread::scope(|scope| {
-        let hall = &hall;
+        let threads = &threads;
         let first = &first_stage;
         let spawn =
             |name: &str| thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
@@ -191,10 +194,10 @@ fn run_loaded<F: Fieldbus + Send>(
             let bus = if index == 0 { fieldbus.take() } else { None };
             let spawned = spawn(&task.name).spawn_scoped(scope, move || {
                 let _end = EndsWithPanic;
-                let _ = hall.threads[index].set(thread::current());
+                let _ = threads.handles[index].set(thread::current());
                 match bus {
-                    Some(bus) => hall.lead(task, bus, first),
-                    None => hall.follow(index, task),
+                    Some(bus) => threads.lead(task, bus, first),
+                    None => threads.follow(index, task),
                 }
             });
             if let Err(error) = spawned {
@@ -204,13 +207,13 @@ fn run_loaded<F: Fieldbus + Send>(
                 std::process::exit(1);
             }
         }
-        let over = || hall.done.load(Ordering::Relaxed);
-        orders.serve(loader, &hall.slots, &hall.shared, over);
+        let over = || threads.done.load(Ordering::Relaxed);
+        orders.serve(loader, &threads.slots, &threads.shared, &mut events, over);
     });
     Ok(())
 }
 
-/// What every build must fit.
+/// Returns the sizes that every build must fit.
 fn room(region: Region<'_>, tasks: usize) -> Room {
     let shape = region.layout().shape;
     Room {
@@ -230,8 +233,8 @@ fn watched(task: &TaskJob) -> Watched {
     }
 }
 
-impl<'map> Hall<'_, 'map> {
-    /// Releases to a stretch of the time line.
+impl<'map> TaskThreads<'_, 'map> {
+    /// Returns the releases in a stretch of the time line.
     fn slot_cycles(&self) -> u64 {
         match self.job.cycles {
             Some(cycles) => cycles.div_ceil(SLOT_COUNT as u64),
@@ -277,14 +280,6 @@ impl<'map> Hall<'_, 'map> {
         Some((Task::new(own, recorder, events, self.region.trace_writer(number)), pinned))
     }
 
-    fn agree_on_start(&self) -> Nanos {
-        if self.ready.wait().is_leader() {
-            self.start.store((Monotonic.now() + START_DELAY).get(), Ordering::Relaxed);
-        }
-        self.ready.wait();
-        Nanos::new(self.start.load(Ordering::Relaxed))
-    }
-
     fn waiting(
         &self,
         index: usize,
@@ -300,13 +295,13 @@ impl<'map> Hall<'_, 'map> {
         self.region.stop_requested() || self.done.load(Ordering::Relaxed)
     }
 
-    /// Wakes tasks, a bit each.
+    /// Wakes tasks; bit `n` of `fired` stands for task `n`.
     #[inline]
     fn wake(&self, mut fired: u32) {
         while fired != 0 {
             let task = fired.trailing_zeros() as usize;
             fired &= fired - 1;
-            if let Some(thread) = self.threads.get(task).and_then(OnceLock::get) {
+            if let Some(thread) = self.handles.get(task).and_then(OnceLock::get) {
                 thread.unpark();
             }
         }
@@ -334,47 +329,47 @@ impl<'map> Hall<'_, 'map> {
             );
             Some((leader?, cpu))
         });
-        let start = self.agree_on_start();
+        let start = self.start.agree(&Monotonic);
         let Some((mut leader, cpu)) = prepared else {
             self.done.store(true, Ordering::Relaxed);
             return;
         };
         let mut waiting = self.waiting(0, job, cpu, start);
-        let leading = self.seen_by(0, allowance_of(job, waiting.margin_max()));
+        let leading = self.thread(0, allowance_of(job, waiting.margin_max()));
         running::lead(&leading, &mut leader, &mut waiting, &self.plan(job), start);
     }
 
-    /// The hall as the thread of a task sees it.
-    fn seen_by(&self, index: usize, allowance: Allowance) -> Seen<'_, '_, 'map> {
+    /// Returns the thread of a task, as the host of that task.
+    fn thread(&self, index: usize, allowance: Allowance) -> TaskThread<'_, '_, 'map> {
         let trap = self.snare.as_ref().and_then(|snare| snare.trap(index as u32));
-        Seen { hall: self, allowance, trap: RefCell::new(trap) }
+        TaskThread { threads: self, allowance, trap: RefCell::new(trap) }
     }
 
     fn follow(&self, index: usize, job: &TaskJob) {
         let prepared = self.prepare(index, job);
-        let start = self.agree_on_start();
+        let start = self.start.agree(&Monotonic);
         let Some((task, cpu)) = prepared else { return };
         let mut follower = Follower::new(task, self.region);
         let mut waiting = self.waiting(index, job, cpu, start);
-        let following = self.seen_by(index, allowance_of(job, waiting.margin_max()));
+        let following = self.thread(index, allowance_of(job, waiting.margin_max()));
         running::follow(&following, &mut follower, &mut waiting, &self.plan(job));
     }
 }
 
-/// The hall as one of its threads sees it.
-struct Seen<'a, 'job, 'map> {
-    hall: &'a Hall<'job, 'map>,
-    /// How long a step may take, where the program is a kernel.
+/// The thread of a task, as the host of that task.
+struct TaskThread<'a, 'job, 'map> {
+    threads: &'a TaskThreads<'job, 'map>,
+    /// The limits of a step, where the program is a kernel.
     allowance: Allowance,
-    /// What a late release springs.
+    /// The trap of this thread's task that a late release springs.
     trap: RefCell<Option<Trap<'a>>>,
 }
 
-impl running::Hall for Seen<'_, '_, '_> {
+impl running::TaskHost for TaskThread<'_, '_, '_> {
     type Program = Loaded;
 
     fn shared(&self) -> &Shared {
-        &self.hall.shared
+        &self.threads.shared
     }
 
     #[inline]
@@ -383,31 +378,31 @@ impl running::Hall for Seen<'_, '_, '_> {
     }
 
     fn stops(&self) -> bool {
-        self.hall.stop()
+        self.threads.stop()
     }
 
     fn pauses(&self) -> bool {
-        self.hall.region.pause_requested()
+        self.threads.region.pause_requested()
     }
 
     #[inline]
     fn with_builds<R>(&self, work: impl FnOnce(&Builds<'_, Loaded>) -> R) -> R {
-        let guards = self.hall.slots.each_ref().map(ArcSwapOption::load);
+        let guards = self.threads.slots.each_ref().map(ArcSwapOption::load);
         work(&guards.each_ref().map(|build| build.as_deref()))
     }
 
     fn wake(&self, fired: u32) {
-        self.hall.wake(fired);
+        self.threads.wake(fired);
     }
 
     fn begin(&self, start: Nanos) {
-        self.hall.channels.table().begin(start);
+        self.threads.channels.table().begin(start);
     }
 
     #[inline]
     fn begin_cycle(&self, release: &Release, cycle: u64) {
-        self.hall.channels.table().begin_cycle(release.started);
-        if let Some(kernel) = self.hall.kernel {
+        self.threads.channels.table().begin_cycle(release.started);
+        if let Some(kernel) = self.threads.kernel {
             kernel.begin_cycle(release, cycle, &self.allowance);
         }
     }
@@ -415,7 +410,7 @@ impl running::Hall for Seen<'_, '_, '_> {
     #[inline]
     fn released(&self, number: u64, release: &Release) {
         if let Some(trap) = &mut *self.trap.borrow_mut() {
-            trap.started(number, release.due, release.started, release.cpu);
+            trap.started(number, release);
         }
     }
 
@@ -426,22 +421,22 @@ impl running::Hall for Seen<'_, '_, '_> {
     }
 
     fn measure(&self, due: Nanos) {
-        self.hall.kernel.inspect(|kernel| kernel.measure(due));
-        self.hall.measuring.store(true, Ordering::Relaxed);
+        self.threads.kernel.inspect(|kernel| kernel.measure(due));
+        self.threads.measuring.store(true, Ordering::Relaxed);
     }
 
     fn measures(&self) -> bool {
-        self.hall.measuring.load(Ordering::Relaxed)
+        self.threads.measuring.load(Ordering::Relaxed)
     }
 
     fn forget(&self) {
-        self.hall.kernel.inspect(|kernel| kernel.forget());
+        self.threads.kernel.inspect(|kernel| kernel.forget());
     }
 
     fn end(&self, state: TaskState) {
-        self.hall.kernel.inspect(|kernel| kernel::end(kernel, state));
-        self.hall.done.store(true, Ordering::Relaxed);
-        for thread in self.hall.threads.iter().filter_map(OnceLock::get) {
+        self.threads.kernel.inspect(|kernel| kernel::end(kernel, state));
+        self.threads.done.store(true, Ordering::Relaxed);
+        for thread in self.threads.handles.iter().filter_map(OnceLock::get) {
             thread.unpark();
         }
     }

@@ -13,17 +13,16 @@ use std::time::Duration;
 use std::vec::Vec;
 
 use quietcore_clock::{Clock, Monotonic};
-use quietcore_exchange::Region;
+use quietcore_exchange::{Region, Setting};
 use quietcore_process::guard::{Call, Guard};
 use quietcore_process::remark::remark;
-use quietcore_process::setting::{self, Policy};
-use quietcore_units::{CpuId, Nanos};
+use quietcore_process::setting;
+use quietcore_process::thread::prepare;
+use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest};
 
-use crate::process::job::ProgramJob;
+use crate::process::job::{ProgramJob, TaskJob};
 use crate::process::threads::{EndsWithPanic, STACK_BYTES};
 
-/// The highest real-time priority.
-const PRIORITY_MAX: u8 = 99;
 const PAUSE_MIN: Nanos = Nanos::from_millis(1);
 const PAUSE_MAX: Nanos = Nanos::from_millis(50);
 
@@ -68,7 +67,7 @@ pub(crate) fn watch_during<R>(
         let watching = watchman.spawn_scoped(scope, || {
             let _end = EndsWithPanic;
             if let Some(cpu) = job.cpu {
-                stand_beside(cpu, priority_above(job));
+                stand_beside(cpu, &job.tasks);
             }
             watch(&OwnTime(region), watched, &done);
         });
@@ -82,25 +81,21 @@ pub(crate) fn watch_during<R>(
     })
 }
 
-/// A real-time priority above those of all tasks.
-fn priority_above(job: &ProgramJob) -> u8 {
-    let priorities = job.tasks.iter().filter_map(|task| match task.policy {
-        Policy::Fifo(priority) => Some(priority),
-        _ => None,
-    });
-    priorities.max().unwrap_or(0).saturating_add(1).min(PRIORITY_MAX)
-}
-
 /// Lets the calling thread run beside the tasks: on any other CPU than theirs, or where there is
 /// none above their priority. Where the kernel refuses both, it competes as any thread does.
-fn stand_beside(cpu: u32, priority: u8) {
+fn stand_beside(cpu: u32, tasks: &[TaskJob]) {
     let others = setting::allowed().map(|allowed| match CpuId::new(cpu) {
         Some(cpu) => allowed.without(&[cpu].into_iter().collect()),
         None => allowed,
     });
-    let elsewhere = others.is_ok_and(|others| !others.is_empty() && setting::allow(others).is_ok());
+    let request =
+        |scheduling| ThreadRequest { exact_timers: false, ..ThreadRequest::new(scheduling) };
+    let elsewhere = others.is_ok_and(|others| {
+        let beside = ThreadRequest { cpus: Some(others), ..request(Scheduling::Other) };
+        !others.is_empty() && prepare(&beside).refusal(Setting::Affinity).is_none()
+    });
     if !elsewhere {
-        let _ = setting::schedule(Policy::Fifo(priority));
+        let _ = prepare(&request(Scheduling::above_all(tasks.iter().map(|task| task.policy))));
     }
 }
 

@@ -4,13 +4,15 @@
 //! it is inside a step the leading task may preempt it, as faster tasks of generated code preempt
 //! slower ones; what both use goes through the model's own rate transitions.
 
-use quietcore_exchange::{Assignment, FORCE_LIMIT, ForceReader, Region, Target, WritableData};
+use quietcore_exchange::{
+    Assignment, FORCE_LIMIT, ForceReader, Region, Release, Target, WritableData,
+};
 use quietcore_units::Nanos;
 
 use crate::change::{Builds, slot_of};
 use crate::program::Program;
 use crate::shared::Shared;
-use crate::task::{Finished, Release, Task};
+use crate::task::{Finished, Task};
 
 /// A task that doesn't lead.
 #[derive(Debug)]

@@ -8,16 +8,15 @@
 //! The frame goes out at the release, with the outputs of the cycle before: so the fieldbus sees a
 //! constant latency, however long the step takes. A step that crashes writes no outputs.
 
-use quietcore_exchange::{Happening, ImageWriter, Region, RetainWriter, WritableData};
-use quietcore_units::Nanos;
+use quietcore_exchange::{Happening, ImageWriter, Region, Release, RetainWriter, WritableData};
+use quietcore_units::{FaultReaction, Nanos};
 
 use crate::change::{Builds, Changes, Swapped, slot_of};
-use crate::fault::OnFault;
 use crate::mapping::outputs::{give_outputs, make_safe, take_inputs};
 use crate::program::{Build, Fieldbus, Program};
 use crate::shared::{Shared, TASK_LIMIT};
 use crate::stage::Stage;
-use crate::task::{Finished, Release, Task};
+use crate::task::{Finished, Task};
 
 /// The leading task of a partition.
 pub struct Leader<'map, B> {
@@ -28,32 +27,33 @@ pub struct Leader<'map, B> {
     inputs: Option<ImageWriter<'map>>,
     outputs: Option<ImageWriter<'map>>,
     retained: Option<RetainWriter<'map>>,
-    on_fault: OnFault,
+    on_fault: FaultReaction,
     triggers_were: [bool; TASK_LIMIT],
-    /// What this cycle swapped in, and what it went back to when that failed at once.
+    /// The build that this cycle swapped in, and the one that it went back to when that failed at
+    /// once.
     swaps: [Option<(Swapped, Release, Nanos)>; 2],
     /// The build that was said to be in fault; zero for none.
     told_fault: u32,
     paused_at: Nanos,
 }
 
-/// What the runner has to do after a cycle.
+/// The outcome of a cycle, which the runner acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// How the job ended.
+    /// End and times of the job.
     pub finished: Finished,
-    /// Tasks to be woken because their trigger became true, a bit each.
+    /// Tasks to be woken because their trigger became true; bit `n` for task `n`.
     pub fired: u32,
 }
 
 impl<'map, B: Fieldbus> Leader<'map, B> {
-    /// The leading task of `region`; `None` when the region has no place for commands, forces or
-    /// data. The build in the active slot of `shared` begins.
+    /// Makes the leading task of `region`; `None` when the region has no place for commands, forces
+    /// or data. The build in the active slot of `shared` begins.
     pub fn new(
         task: Task<'map>,
         region: Region<'map>,
         fieldbus: B,
-        on_fault: OnFault,
+        on_fault: FaultReaction,
         probation_cycles: u64,
         first: &Stage,
         shared: &Shared,
@@ -76,7 +76,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         })
     }
 
-    /// Its statistics and events.
+    /// Returns the task with its statistics and events.
     pub fn task(&mut self) -> &mut Task<'map> {
         &mut self.task
     }
@@ -94,7 +94,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
     }
 
     /// Applies commands while no cycle is run, so that what is set then can be seen and holds in
-    /// the first step. Without any, nothing is written: who counts scans counts none.
+    /// the first step. Writes nothing where there are none, so that a count of scans counts none.
     pub fn take_while_paused<P: Program>(
         &mut self,
         builds: &Builds<'_, P>,
@@ -119,7 +119,8 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         self.region.set_paused(false);
     }
 
-    /// Runs one cycle.
+    /// Runs one cycle: takes commands, exchanges frames, steps, and writes what is seen from
+    /// outside.
     pub fn cycle<P: Program>(
         &mut self,
         release: &Release,
@@ -167,7 +168,8 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         Done { finished, fired }
     }
 
-    /// Inputs, commands, forces, step, forces, outputs. Returns the triggers that fired.
+    /// Runs inputs, commands, forces, step, forces and outputs in this order. Returns the triggers
+    /// that fired.
     #[inline]
     fn run<P: Program>(
         &mut self,
@@ -220,7 +222,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         fired
     }
 
-    /// The images and the retained values of this cycle, for whoever looks from outside.
+    /// Publishes the images and the retained values of this cycle.
     #[inline]
     fn publish<P>(
         &mut self,

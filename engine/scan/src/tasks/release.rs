@@ -1,23 +1,21 @@
-//! Waiting for the next release, and what was seen of it.
+//! The wait for the next release, and what was seen of it.
 
 use quietcore_clock::Clock;
-use quietcore_probe::margin::Margin;
-use quietcore_units::Nanos;
+use quietcore_release::{Margin, Next, Release, first_after, wait_for};
+use quietcore_units::{Nanos, Overrun};
 
 use crate::job::TaskKind;
-use crate::schedule::{Next, Overrun};
 use crate::shared::Shared;
-use crate::task::Release;
 
-/// The longest that a waiting task is deaf to a stop.
+/// The longest time for which a waiting task does not hear a stop.
 pub const PATIENCE: Nanos = Nanos::from_millis(50);
 
 /// A clock at which a task can also wait for somebody to wake it.
 pub trait Rest: Clock {
-    /// Waits until the task is woken, or for this long. It may return without a reason.
+    /// Waits until the task is woken, or for `longest`. It may return without a reason.
     fn rest(&self, longest: Nanos);
 
-    /// Whether somebody wakes the task for a stop. Else it listens every [`PATIENCE`].
+    /// Returns `true` if a stop wakes the task. Else it listens every [`PATIENCE`].
     fn is_told(&self) -> bool {
         false
     }
@@ -27,7 +25,7 @@ pub trait Rest: Clock {
         self.sleep_until(instant);
     }
 
-    /// Is told before a job when the task will sleep until next, if all goes as planned.
+    /// Tells before a job when the task will sleep until next, if all goes as planned.
     #[inline]
     fn expect(&self, _wake_at: Nanos) {}
 }
@@ -40,16 +38,16 @@ pub struct Waiting<'a, C> {
     index: usize,
     margin: Margin,
     cpu: Option<u32>,
-    /// When the next release is due; of tasks that are not cyclic, the earliest instant.
+    /// The due instant of the next release; of tasks that are not cyclic, the earliest instant.
     due: Nanos,
     /// The firings of the trigger whose job has been done.
     fired: u32,
-    /// Those whose job is being done, or has to be tried again.
+    /// The firings whose job is being done, or has to be tried again.
     taken: Option<u32>,
 }
 
 impl<'a, C: Rest> Waiting<'a, C> {
-    /// Releases of task `index`, the first one from `start` on.
+    /// Makes the releases of task `index`, the first one from `start` on.
     pub fn new(
         clock: &'a C,
         kind: TaskKind,
@@ -65,8 +63,9 @@ impl<'a, C: Rest> Waiting<'a, C> {
         Self { clock, kind, index, margin, cpu, due: start + offset, fired: 0, taken: None }
     }
 
-    /// Waits. `None` when the task was told to stop meanwhile. An event whose job could not be done
-    /// is still there: only [`advance`](Self::advance) goes on to the next.
+    /// Waits for the next release. Returns `None` when the task was told to stop meanwhile. An
+    /// event whose job could not be done is still there: only [`advance`](Self::advance) goes on to
+    /// the next.
     #[inline]
     pub fn wait(&mut self, shared: &Shared, stop: impl Fn() -> bool) -> Option<Release> {
         match self.kind {
@@ -120,35 +119,20 @@ impl<'a, C: Rest> Waiting<'a, C> {
     }
 
     fn sleep(&mut self) -> Release {
-        let margin = self.margin.current();
-        let wake_at = self.due.saturating_sub(margin);
-        self.clock.sleep_until(wake_at);
-        let woke = self.clock.now();
-        let mut started = woke;
-        while started < self.due {
-            started = self.clock.now();
-        }
-        let wakeup_latency = woke.saturating_sub(wake_at);
-        self.margin.learn(wakeup_latency);
+        let release = wait_for(self.clock, self.due, &mut self.margin, self.cpu, None);
         if let TaskKind::Cyclic { period, .. } = self.kind {
             let next = (self.due + period).saturating_sub(self.margin.current());
             let is_far = !self.clock.is_told() && period > PATIENCE;
+            let woke = release.started.saturating_sub(release.spin);
             self.clock.expect(if is_far { next.min(woke + PATIENCE) } else { next });
         }
-        Release {
-            due: self.due,
-            started,
-            wakeup_latency,
-            margin,
-            spin: started.saturating_sub(woke),
-            cpu: self.cpu.unwrap_or_else(|| self.clock.cpu()),
-        }
+        release
     }
 
     /// Goes on after a job that was done at `finished`.
     pub fn advance(&mut self, overrun: Overrun, finished: Nanos) -> Next {
         let next = match self.kind {
-            TaskKind::Cyclic { period, .. } => overrun.next(self.due, period, finished),
+            TaskKind::Cyclic { period, .. } => Next::after(self.due, period, finished, overrun),
             TaskKind::Event { gap } | TaskKind::Status { gap } | TaskKind::Freewheeling { gap } => {
                 Next { due: finished + gap, skipped: 0 }
             }
@@ -166,17 +150,16 @@ impl<'a, C: Rest> Waiting<'a, C> {
     /// Moves a cyclic task's releases on to the first that is not past, as after a warm-up.
     pub fn catch_up(&mut self) {
         if let TaskKind::Cyclic { period, .. } = self.kind {
-            let late = self.clock.now().saturating_sub(self.due);
-            self.due += period * (late.whole_times(period) + 1);
+            self.due = first_after(self.due, period, self.clock.now());
         }
     }
 
-    /// The longest that it wakes before a release.
+    /// Returns the longest time that it wakes before a release.
     pub fn margin_max(&self) -> Nanos {
         self.margin.largest()
     }
 
-    /// When the next release is due.
+    /// Returns the due instant of the next release.
     pub fn due(&self) -> Nanos {
         self.due
     }
@@ -187,7 +170,7 @@ mod tests {
     use core::cell::Cell;
 
     use quietcore_clock::FakeClock;
-    use quietcore_probe::margin::Wake;
+    use quietcore_units::Wake;
 
     use super::*;
 

@@ -4,10 +4,11 @@
 //! start ─ (warm-up cycles ─ forget) ─ measured cycles ─ state: finished or stopped
 //! ```
 //!
-//! What runs them, a thread of a process or a task of a guest's kernel, is a [`Hall`].
+//! A [`TaskHost`] runs them: a thread of a process, or a task of a guest's kernel.
 
+use quietcore_exchange::Release;
 use quietcore_exchange::TaskState;
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Overrun};
 
 use crate::change::Builds;
 use crate::follower::Follower;
@@ -15,120 +16,118 @@ use crate::job::TaskKind;
 use crate::leader::Leader;
 use crate::program::{Fieldbus, Program};
 use crate::release::{Rest, Waiting};
-use crate::schedule::Overrun;
 use crate::shared::Shared;
-use crate::task::Release;
 
-/// How often a paused task looks whether it may go on.
+/// The pause between two looks of a paused task whether it may go on.
 const HOLD: Nanos = Nanos::from_millis(5);
 
-/// Where the tasks of a partition run.
-pub trait Hall {
-    /// Its programs.
+/// The surroundings of a partition's tasks: a process, or a guest's kernel.
+pub trait TaskHost {
+    /// The kind of program that its builds hold.
     type Program: Program;
 
-    /// What the tasks share.
+    /// Returns the state that the tasks share.
     fn shared(&self) -> &Shared;
 
-    /// The instant.
+    /// Reads the clock of the releases.
     fn now(&self) -> Nanos;
 
-    /// Whether the tasks shall end.
+    /// Returns `true` once the tasks shall end.
     fn stops(&self) -> bool;
 
-    /// Whether the tasks shall pause.
+    /// Returns `true` while the tasks shall pause.
     fn pauses(&self) -> bool;
 
     /// Does something with the builds in the two slots, which stay there meanwhile.
     fn with_builds<R>(&self, work: impl FnOnce(&Builds<'_, Self::Program>) -> R) -> R;
 
-    /// Wakes tasks, a bit each.
+    /// Wakes tasks; bit `n` of `fired` stands for task `n`.
     fn wake(&self, fired: u32);
 
-    /// The leading task begins with cycles, at this instant.
+    /// Notes that the leading task begins with cycles, at this instant.
     fn begin(&self, start: Nanos);
 
-    /// The leading task begins a cycle, with the number that its events bear.
+    /// Notes that the leading task begins a cycle, with the number that its events bear.
     fn begin_cycle(&self, release: &Release, cycle: u64);
 
-    /// A task has done the job of a release, with the number that this has among those that count.
-    /// Where nobody explains late releases, nothing is to be done.
+    /// Notes that a task has done the job of a release, with the number that this has among those
+    /// that count. Does nothing where nobody explains late releases.
     #[inline]
     fn released(&self, number: u64, release: &Release) {
         let _ = (number, release);
     }
 
-    /// So many of its releases have passed meanwhile, which count.
+    /// Notes that `count` releases, which count, have passed meanwhile.
     #[inline]
     fn skipped(&self, period: Nanos, count: u64) {
         let _ = (period, count);
     }
 
-    /// What counts begins now, with the leading task's release at `due`.
+    /// Begins the statistics that count, with the leading task's release at `due`.
     fn measure(&self, due: Nanos);
 
-    /// Whether that has been said.
+    /// Returns `true` once [`measure`](Self::measure) was called.
     fn measures(&self) -> bool;
 
-    /// All cycles so far are forgotten.
+    /// Forgets all cycles so far.
     fn forget(&self);
 
-    /// The leading task has ended; the others shall.
+    /// Notes that the leading task has ended, which ends the others.
     fn end(&self, state: TaskState);
 
-    /// A task that does not lead found a build being swapped, and tries again after this.
+    /// Yields the processor to a swap of builds, after which a task that does not lead tries again.
     fn yield_now(&self);
 }
 
-/// What a task runs.
+/// The releases of a task: when, and how many.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// When it is released.
+    /// Decides when it is released.
     pub kind: TaskKind,
-    /// What happens to releases that pass while a job runs.
+    /// Decides about releases that pass while a job runs.
     pub overrun: Overrun,
     /// Releases of the leading task before those that are measured.
     pub warm_up_cycles: u64,
-    /// Its releases to measure; none to run until told to stop.
+    /// Releases to measure; `None` to run until told to stop.
     pub cycles: Option<u64>,
 }
 
 /// Runs the leading task from `start` to its end.
-pub fn lead<H: Hall, B: Fieldbus, C: Rest>(
-    hall: &H,
+pub fn lead<H: TaskHost, B: Fieldbus, C: Rest>(
+    host: &H,
     leader: &mut Leader<'_, B>,
     waiting: &mut Waiting<'_, C>,
     plan: &Plan,
     start: Nanos,
 ) {
-    hall.begin(start);
+    host.begin(start);
     leader.begin(start);
     if plan.warm_up_cycles == 0 {
-        begin_measuring(hall, leader, waiting.due());
+        begin_measuring(host, leader, waiting.due());
     }
     let mut left = plan.cycles;
     let mut warming = plan.warm_up_cycles;
     let mut number = 0;
     let mut end = TaskState::Finished;
     while left != Some(0) {
-        let Some(release) = waiting.wait(hall.shared(), || hall.stops()) else {
+        let Some(release) = waiting.wait(host.shared(), || host.stops()) else {
             end = TaskState::Stopped;
             break;
         };
-        if hall.pauses() {
-            leader.pause(hall.now());
-            hold(hall, waiting, || {
-                hall.with_builds(|builds| {
-                    leader.take_while_paused(builds, hall.shared(), hall.now());
+        if host.pauses() {
+            leader.pause(host.now());
+            hold(host, waiting, || {
+                host.with_builds(|builds| {
+                    leader.take_while_paused(builds, host.shared(), host.now());
                 });
             });
-            leader.resume(hall.now());
+            leader.resume(host.now());
             continue;
         }
-        hall.begin_cycle(&release, leader.task().cycle);
+        host.begin_cycle(&release, leader.task().cycle);
         let done =
-            hall.with_builds(|builds| leader.cycle(&release, builds, hall.shared(), || hall.now()));
-        hall.wake(done.fired);
+            host.with_builds(|builds| leader.cycle(&release, builds, host.shared(), || host.now()));
+        host.wake(done.fired);
         let next = waiting.advance(plan.overrun, done.finished.at);
         if next.skipped > 0 {
             leader.task().note_skipped(&release, plan.kind.period(), next.skipped);
@@ -137,28 +136,28 @@ pub fn lead<H: Hall, B: Fieldbus, C: Rest>(
         if warming > 0 {
             warming = warming.saturating_sub(1 + next.skipped);
             if warming == 0 {
-                forget(hall, leader);
+                forget(host, leader);
                 waiting.catch_up();
-                begin_measuring(hall, leader, waiting.due());
+                begin_measuring(host, leader, waiting.due());
             }
         } else {
             left = left.map(|left| left.saturating_sub(1 + next.skipped));
-            count(hall, &mut number, &release, plan, next.skipped);
+            count(host, &mut number, &release, plan, next.skipped);
         }
     }
     if warming > 0 {
-        forget(hall, leader);
+        forget(host, leader);
     }
     leader.task().recorder().set_state(end);
-    hall.end(end);
+    host.end(end);
 }
 
 /// Counts a release whose job is done, and those that it has skipped.
 #[inline]
-fn count<H: Hall>(hall: &H, number: &mut u64, release: &Release, plan: &Plan, skipped: u64) {
-    hall.released(*number, release);
+fn count<H: TaskHost>(host: &H, number: &mut u64, release: &Release, plan: &Plan, skipped: u64) {
+    host.released(*number, release);
     if skipped > 0 {
-        hall.skipped(plan.kind.period(), skipped);
+        host.skipped(plan.kind.period(), skipped);
     }
     *number += 1 + skipped;
 }
@@ -166,8 +165,8 @@ fn count<H: Hall>(hall: &H, number: &mut u64, release: &Release, plan: &Plan, sk
 /// Waits while the partition shall pause, does something now and then, and moves a task's releases
 /// on to when that ends.
 #[cold]
-fn hold<H: Hall, C: Rest>(hall: &H, waiting: &mut Waiting<'_, C>, mut meanwhile: impl FnMut()) {
-    while hall.pauses() && !hall.stops() {
+fn hold<H: TaskHost, C: Rest>(host: &H, waiting: &mut Waiting<'_, C>, mut meanwhile: impl FnMut()) {
+    while host.pauses() && !host.stops() {
         meanwhile();
         waiting.sleep_for(HOLD);
     }
@@ -175,21 +174,21 @@ fn hold<H: Hall, C: Rest>(hall: &H, waiting: &mut Waiting<'_, C>, mut meanwhile:
 }
 
 /// Forgets all cycles so far.
-fn forget<H: Hall, B: Fieldbus>(hall: &H, leader: &mut Leader<'_, B>) {
+fn forget<H: TaskHost, B: Fieldbus>(host: &H, leader: &mut Leader<'_, B>) {
     leader.task().recorder().clear();
-    hall.forget();
+    host.forget();
 }
 
 /// Says that what counts begins now, with the release at `due`.
-fn begin_measuring<H: Hall, B: Fieldbus>(hall: &H, leader: &mut Leader<'_, B>, due: Nanos) {
+fn begin_measuring<H: TaskHost, B: Fieldbus>(host: &H, leader: &mut Leader<'_, B>, due: Nanos) {
     leader.task().recorder().set_first_release(due);
     leader.task().recorder().set_state(TaskState::Running);
-    hall.measure(due);
+    host.measure(due);
 }
 
 /// Runs a task that does not lead, to its end.
-pub fn follow<H: Hall, C: Rest>(
-    hall: &H,
+pub fn follow<H: TaskHost, C: Rest>(
+    host: &H,
     follower: &mut Follower<'_>,
     waiting: &mut Waiting<'_, C>,
     plan: &Plan,
@@ -201,23 +200,23 @@ pub fn follow<H: Hall, C: Rest>(
     if !warming {
         follower.task().recorder().set_state(TaskState::Running);
     }
-    while let Some(release) = waiting.wait(hall.shared(), || hall.stops()) {
-        if warming && !has_run && hall.measures() {
+    while let Some(release) = waiting.wait(host.shared(), || host.stops()) {
+        if warming && !has_run && host.measures() {
             // Its first release ever came after the warm-up, so that it counts.
             warming = false;
             follower.task().recorder().set_first_release(release.due);
             follower.task().recorder().set_state(TaskState::Running);
         }
-        if hall.pauses() {
-            hold(hall, waiting, || {});
+        if host.pauses() {
+            hold(host, waiting, || {});
             continue;
         }
         has_run = true;
-        let finished = hall
-            .with_builds(|builds| follower.cycle(&release, builds, hall.shared(), || hall.now()));
+        let finished = host
+            .with_builds(|builds| follower.cycle(&release, builds, host.shared(), || host.now()));
         let Some(finished) = finished else {
             // A build is being swapped, which the leading task does within its cycle.
-            hall.yield_now();
+            host.yield_now();
             continue;
         };
         let next = waiting.advance(plan.overrun, finished.at);
@@ -225,8 +224,8 @@ pub fn follow<H: Hall, C: Rest>(
             follower.task().note_skipped(&release, plan.kind.period(), next.skipped);
         }
         if !warming {
-            count(hall, &mut number, &release, plan, next.skipped);
-        } else if hall.measures() {
+            count(host, &mut number, &release, plan, next.skipped);
+        } else if host.measures() {
             warming = false;
             follower.task().recorder().clear();
             waiting.catch_up();

@@ -1,6 +1,6 @@
-//! What every task has, leading or not: its watchdog, its statistics, its events and its trace.
+//! The parts of every task, leading or not: its watchdog, its statistics, its events and its trace.
 
-use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, TraceWriter, WritableData};
+use quietcore_exchange::{EventWriter, Happening, Recorder, Release, TraceWriter, WritableData};
 use quietcore_units::Nanos;
 
 use crate::fault::Fault;
@@ -13,11 +13,11 @@ use crate::watchdog::Watchdog;
 pub struct TaskSettings {
     /// Its number in the partition; 0 leads.
     pub index: usize,
-    /// Which step function it runs.
+    /// Number of the step function that it runs.
     pub rate: u32,
     /// The latest completion after a release.
     pub deadline: Nanos,
-    /// Its watchdog.
+    /// Watchdog that looks at each of its cycles.
     pub watchdog: Watchdog,
     /// The response time beyond which a job is a fault; none where an overrun is none.
     pub stop_beyond: Option<Nanos>,
@@ -33,38 +33,21 @@ pub struct Task<'map> {
     overruns_in_a_row: u64,
 }
 
-/// One release, as the thread that waited for it saw it.
-#[derive(Clone, Copy, Debug)]
-pub struct Release {
-    /// When it was due.
-    pub due: Nanos,
-    /// When the job did start.
-    pub started: Nanos,
-    /// How late the kernel woke the task.
-    pub wakeup_latency: Nanos,
-    /// The margin by which it had asked to be woken before.
-    pub margin: Nanos,
-    /// The time it spun.
-    pub spin: Nanos,
-    /// The CPU it runs on.
-    pub cpu: u32,
-}
-
-/// How a job ended.
+/// The end of a job, and the times until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// When it was done.
+    /// Instant at which it was done.
     pub at: Nanos,
-    /// From its start.
+    /// Time since its start.
     pub execution: Nanos,
-    /// Of that, how long its process was stopped from outside.
+    /// Part of that time for which its process was stopped from outside.
     pub stopped: Nanos,
-    /// From its release.
+    /// Time since its release.
     pub response: Nanos,
 }
 
 impl<'map> Task<'map> {
-    /// A task that writes its statistics, events and traces with these.
+    /// Makes a task that writes its statistics, events and traces with these.
     pub fn new(
         settings: TaskSettings,
         recorder: Recorder<'map>,
@@ -74,7 +57,7 @@ impl<'map> Task<'map> {
         Self { settings, recorder, events, trace, cycle: 0, overruns_in_a_row: 0 }
     }
 
-    /// Its statistics, to be cleared after a warm-up or ended.
+    /// Returns its statistics, to be cleared after a warm-up or ended.
     pub fn recorder(&mut self) -> &mut Recorder<'map> {
         &mut self.recorder
     }
@@ -102,19 +85,7 @@ impl<'map> Task<'map> {
             trace.sample(self.cycle, release.started, data, build.stage.generation);
         }
         let overrun = finished.response > self.settings.deadline;
-        self.recorder.record_scan(
-            &Cycle {
-                due: release.due,
-                started: release.started,
-                wakeup_latency: release.wakeup_latency,
-                margin: release.margin,
-                spin: release.spin,
-                cpu: release.cpu,
-            },
-            finished.execution,
-            finished.response,
-            overrun,
-        );
+        self.recorder.record_scan(release, finished.execution, finished.response, overrun);
         self.overruns_in_a_row = if overrun { self.overruns_in_a_row + 1 } else { 0 };
         if overrun {
             let response_ns = finished.response.get();

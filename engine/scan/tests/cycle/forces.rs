@@ -10,7 +10,7 @@ fn what_was_forced_in_the_process_before_is_forced_in_the_first_step() {
     let mut build = doubler(exchange.region(), &mood);
     build.stage.held = vec![assignment(INPUT, 50).into(), assignment(24, 3).into()];
     let bus = Bus { inputs: &inputs, ..Bus::default() };
-    let mut rig = Rig::new(&exchange, bus, OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, bus, FaultReaction::Zero, &build.stage, 0);
     rig.run(&[Some(&build), None]);
     assert_eq!(rig.value(Slot::A, COUNT), 1, "one step was run");
     assert_eq!((rig.value(Slot::A, OUTPUT), rig.value(Slot::A, 24)), (100, 3));
@@ -26,7 +26,7 @@ fn a_release_gives_back_the_value_before_the_force() {
     let inputs = [Cell::new(1), Cell::new(0)];
     let build = doubler(exchange.region(), &mood);
     let bus = Bus { inputs: &inputs, ..Bus::default() };
-    let mut rig = Rig::new(&exchange, bus, OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, bus, FaultReaction::Zero, &build.stage, 0);
     let builds = [Some(&build), None];
     rig.publish(&[Command::Set(assignment(24, 8))], 1);
     rig.run(&builds);
@@ -58,7 +58,7 @@ fn a_swap_carries_what_was_there_before_the_force() {
     let mut new = tripler(region, &mood);
     new.stage.carried = vec![Carried { from: 24, to: 32, bytes: 8 }];
     new.stage.forces = vec![Moved { from: 24, to: 32 }];
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     rig.publish(&[Command::Set(assignment(24, 8)), Command::Force(assignment(24, 9))], 1);
     rig.run(&[Some(&old), None]);
     rig.publish(&[Command::Swap { generation: 2 }], 2);

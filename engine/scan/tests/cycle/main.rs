@@ -13,26 +13,26 @@ use std::cell::Cell;
 
 use quietcore_exchange::{
     Assignment, COMMANDS_PER_CYCLE, Command, CommandProducer, EventWriter, Happening, Recorder,
-    Region, Shape, ShortText, Slot, Target, WhyRejected,
+    Region, Release, Shape, ShortText, Slot, Target, WhyRejected,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_scan::change::Builds;
-use quietcore_scan::fault::{Fault, OnFault};
+use quietcore_scan::fault::Fault;
 use quietcore_scan::leader::{Done, Leader};
 use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::program::{Build, Fieldbus, Program};
 use quietcore_scan::shared::Shared;
-use quietcore_scan::stage::{Carried, Moved, Piece, Stage, Trigger};
-use quietcore_scan::task::{Release, Task, TaskSettings};
+use quietcore_scan::stage::{Carried, DataRange, Moved, Stage, Trigger};
+use quietcore_scan::task::{Task, TaskSettings};
 use quietcore_scan::watchdog::Watchdog;
-use quietcore_units::Nanos;
+use quietcore_units::{FaultReaction, Nanos};
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 const INPUT: u32 = 0;
 const OUTPUT: u32 = 8;
 const COUNT: u32 = 16;
 
-/// What the program does instead of its work.
+/// A misbehaviour of the program, instead of its work.
 #[derive(Clone, Copy, PartialEq)]
 enum Mood {
     Good,
@@ -61,6 +61,7 @@ impl Program for Doubler<'_> {
                 signal: 11,
                 address: 0x40,
                 instruction: 7,
+                in_library: false,
                 overflowed: None,
             });
         }
@@ -145,7 +146,7 @@ fn stage(generation: u32, slot: u8) -> Stage {
         outputs: vec![mapping(OUTPUT)],
         substitutes: vec![(0, -5.0)],
         triggers: vec![None, Some(Trigger { offset: COUNT, bytes: 1 })],
-        retained: vec![Piece { offset: COUNT, bytes: 8 }],
+        retained: vec![DataRange { offset: COUNT, bytes: 8 }],
         ..Stage::default()
     }
 }
@@ -163,7 +164,7 @@ impl<'a> Rig<'a> {
     fn new(
         exchange: &'a Exchange,
         bus: Bus<'a>,
-        on_fault: OnFault,
+        on_fault: FaultReaction,
         first: &Stage,
         probation: u64,
     ) -> Self {
@@ -221,7 +222,7 @@ impl<'a> Rig<'a> {
         std::iter::from_fn(|| reader.next_event()).map(|event| event.what).collect()
     }
 
-    /// What was told, with the task that it is about.
+    /// Returns the events so far, with the task that each is about.
     fn events(&self) -> Vec<(u32, Happening)> {
         let mut reader = self.region.events(0).unwrap();
         std::iter::from_fn(|| reader.next_event()).map(|event| (event.task, event.what)).collect()
@@ -264,7 +265,7 @@ fn inputs_are_read_before_the_step_and_outputs_sent_with_the_next_frame() {
     let inputs = [Cell::new(21), Cell::new(0)];
     let build = doubler(exchange.region(), &mood);
     let bus = Bus { inputs: &inputs, sent: Some(&sent), ..Bus::default() };
-    let mut rig = Rig::new(&exchange, bus, OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, bus, FaultReaction::Zero, &build.stage, 0);
     let builds = [Some(&build), None];
     rig.run(&builds);
     assert_eq!((rig.value(Slot::A, INPUT), rig.value(Slot::A, OUTPUT)), (21, 42));
@@ -283,7 +284,7 @@ fn a_force_beats_the_fieldbus_before_the_step_and_the_program_after_it() {
     let inputs = [Cell::new(1), Cell::new(0)];
     let build = doubler(exchange.region(), &mood);
     let bus = Bus { inputs: &inputs, sent: Some(&sent), ..Bus::default() };
-    let mut rig = Rig::new(&exchange, bus, OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, bus, FaultReaction::Zero, &build.stage, 0);
     let builds = [Some(&build), None];
     rig.publish(&[Command::Force(assignment(INPUT, 50))], 1);
     rig.run(&builds);
@@ -303,7 +304,7 @@ fn a_set_acts_once_and_a_group_in_one_cycle_or_never() {
     let exchange = exchange();
     let mood = Cell::new(Mood::Good);
     let build = doubler(exchange.region(), &mood);
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &build.stage, 0);
     let builds = [Some(&build), None];
     let group = [Command::Set(assignment(COUNT, 1000)), Command::Set(assignment(24, 3))];
     let ticket = rig.publish(&group, 1);
@@ -326,7 +327,7 @@ fn refused_groups_count_as_commands_of_their_cycle() {
     let exchange = exchange();
     let mood = Cell::new(Mood::Good);
     let build = doubler(exchange.region(), &mood);
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &build.stage, 0);
     let builds = [Some(&build), None];
     let bad = [Command::Set(assignment(4090, 9))];
     let tickets: Vec<_> = (0..=COMMANDS_PER_CYCLE).map(|_| rig.publish(&bad, 1)).collect();
@@ -341,7 +342,7 @@ fn refused_groups_count_as_commands_of_their_cycle() {
 #[test]
 fn a_step_that_crashes_writes_no_outputs() {
     for (on_fault, expected) in
-        [(OnFault::Hold, 42_i16), (OnFault::Zero, 0), (OnFault::Substitute, -5)]
+        [(FaultReaction::Hold, 42_i16), (FaultReaction::Zero, 0), (FaultReaction::Substitute, -5)]
     {
         let exchange = exchange();
         let (mood, sent) = (Cell::new(Mood::Good), Cell::new([0; 2]));
@@ -372,7 +373,7 @@ fn a_model_that_complains_and_a_watchdog_that_expires_are_faults() {
     let mood = Cell::new(Mood::Good);
     let build = doubler(exchange.region(), &mood);
     let builds = [Some(&build), None];
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &build.stage, 0);
     rig.run_for(&builds, 1_100);
     assert!(!rig.shared.is_in_fault(), "one long cycle, at a sensitivity of two");
     rig.run_for(&builds, 1_100);
@@ -386,7 +387,7 @@ fn a_model_that_complains_and_a_watchdog_that_expires_are_faults() {
     assert!(told.contains(&Happening::Overrun { response_ns: 1_100_000, in_a_row: 2 }));
     let other = self::exchange();
     let build = doubler(other.region(), &mood);
-    let mut rig = Rig::new(&other, Bus::default(), OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&other, Bus::default(), FaultReaction::Zero, &build.stage, 0);
     mood.set(Mood::Complains);
     rig.run(&[Some(&build), None]);
     assert!(rig.told().contains(&Happening::ModelError { status: ShortText::new(*b"too hot") }));
@@ -397,7 +398,7 @@ fn a_trigger_fires_when_it_becomes_true_and_retained_values_are_of_the_same_cycl
     let exchange = exchange();
     let mood = Cell::new(Mood::Good);
     let build = doubler(exchange.region(), &mood);
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &build.stage, 0);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &build.stage, 0);
     let builds = [Some(&build), None];
     assert_eq!(rig.run(&builds).fired, 0b10, "the count became 1");
     assert_eq!(rig.run(&builds).fired, 0, "and stays true");
@@ -414,7 +415,7 @@ fn a_cycle_allocates_nothing_whatever_happens_in_it() {
     let region = exchange.region();
     let old = doubler(region, &mood);
     let new = tripler(region, &mood);
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Substitute, &old.stage, 3);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Substitute, &old.stage, 3);
     let builds = [Some(&old), Some(&new)];
     rig.publish(&[Command::Force(assignment(24, 4)), Command::Set(assignment(32, 4))], 1);
     rig.publish(&[Command::Set(assignment(4090, 4))], 1);

@@ -23,7 +23,7 @@ fn a_swap_carries_state_and_forces_and_is_taken_back_on_a_fault() {
             factor: 3,
         },
     };
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     rig.publish(&[Command::Force(assignment(INPUT, 4)), Command::Force(assignment(24, 1))], 1);
     rig.run(&[Some(&old), None]);
     let nothing = rig.publish(&[Command::Swap { generation: 2 }], 2);
@@ -67,7 +67,7 @@ fn a_swap_without_an_instant_for_it_is_refused_in_time() {
     let old = doubler(region, &mood);
     let new = tripler(region, &mood);
     let builds = [Some(&old), Some(&new)];
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     assert!(rig.shared.try_enter(1), "another task is inside a step, and stays there");
     let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
     rig.run(&builds);
@@ -103,7 +103,7 @@ fn a_swap_waits_for_the_end_of_the_jobs_that_are_under_way() {
     let mood = Cell::new(Mood::Good);
     let (old, new) = amid_a_job(exchange.region(), &mood);
     let builds = [Some(&old), Some(&new)];
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
     rig.run_times(&builds, 20);
     assert_eq!((rig.outcome(ticket), rig.shared.active()), (None, 0));
@@ -126,7 +126,7 @@ fn a_swap_for_which_a_job_does_not_end_is_refused_in_time() {
     let mood = Cell::new(Mood::Good);
     let (old, new) = amid_a_job(exchange.region(), &mood);
     let builds = [Some(&old), Some(&new)];
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
     // One that takes the command, and almost a second.
     rig.run_times(&builds, 1000);
@@ -156,7 +156,7 @@ fn a_swap_does_not_wait_for_jobs_that_will_not_go_on() {
         let (old, mut new) = amid_a_job(exchange.region(), &mood);
         new.stage.on_probation = !restart;
         let builds = [Some(&old), Some(&new)];
-        let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+        let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
         let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
         rig.run(&builds);
         if crashes {
@@ -181,7 +181,7 @@ fn a_build_that_fails_at_once_is_told_as_swapped_and_taken_back() {
     let program =
         Doubler { region, slot: Slot::B, mood: &bad, under_way: Cell::new(None), factor: 3 };
     let new = Build { stage: stage(2, 1), program };
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     rig.publish(&[Command::Swap { generation: 2 }], 2);
     let builds = [Some(&old), Some(&new)];
     rig.run(&builds);
@@ -207,7 +207,7 @@ fn the_build_that_is_in_fault_is_named() {
     let program =
         Doubler { region, slot: Slot::A, mood: &good, under_way: Cell::new(None), factor: 3 };
     let third = Build { stage: Stage { on_probation: false, ..stage(3, 0) }, program };
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 5);
     rig.run(&[Some(&old), Some(&new)]);
     assert_eq!(region.fault(), Some(1));
     rig.publish(&[Command::Swap { generation: 2 }], 2);
@@ -227,7 +227,7 @@ fn a_build_that_lasts_is_off_probation() {
     let region = exchange.region();
     let old = doubler(region, &mood);
     let new = tripler(region, &mood);
-    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 3);
+    let mut rig = Rig::new(&exchange, Bus::default(), FaultReaction::Zero, &old.stage, 3);
     let builds = [Some(&old), Some(&new)];
     rig.publish(&[Command::Swap { generation: 2 }], 2);
     // One cycle takes the command, the next one swaps.

@@ -1,4 +1,6 @@
-/* A module whose `terminate` never returns, nor its `initialize` where that is `endless`. */
+/* A module whose `terminate` never returns, and whose `initialize` is one of four functions. */
+#include <string.h>
+
 #include "quietcore_module.h"
 
 static void good(void) {}
@@ -6,6 +8,14 @@ static void endless(void)
 {
     for (volatile int turn = 0;; turn = !turn) {
     }
+}
+static void crash(void) { *(volatile int *)(uintptr_t)0x40 = 1; }
+/* The C library reads where nothing is. */
+static void crash_in_library(void)
+{
+    const char *volatile nothing = 0;
+    static volatile size_t length;
+    length = strlen(nothing);
 }
 static void step(uint32_t rate) { (void)rate; }
 static const char *error_status(void) { return 0; }

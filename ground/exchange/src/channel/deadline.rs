@@ -1,8 +1,9 @@
-//! Whether a signal is still to be believed: receive timeouts, as functions of age alone.
+//! Receive timeouts of signals, as functions of age alone.
 
 use quietcore_units::Nanos;
 
-/// How long a signal may stay out before its receiver says so. Zero is for ever.
+/// The longest time without a value before the receiver reports a timeout. Zero means that there is
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeouts {
     /// From the start of the receiver until the first value.
@@ -11,7 +12,7 @@ pub struct Timeouts {
     pub next: Nanos,
 }
 
-/// How good the last value is.
+/// The age of the last value, held against its timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// It came in time, this long ago.
@@ -22,13 +23,13 @@ pub enum Freshness {
     Overdue(Nanos),
 }
 
-/// Whether something of this age has outlived its timeout; a timeout of zero never ends.
+/// Returns `true` if something of this age has outlived its timeout; a timeout of zero never ends.
 #[inline]
 pub const fn is_overdue(age: Nanos, timeout: Nanos) -> bool {
     timeout.get() != 0 && age.get() >= timeout.get()
 }
 
-/// How good a value is at `now` that was sent at `sent`, `None` if never, to a receiver that
+/// Classifies a value that was sent at `sent`, `None` if never, as seen at `now` by a receiver that
 /// started at `started`. An instant in the future counts as now: the clocks of two CPUs may differ
 /// a little.
 #[inline]

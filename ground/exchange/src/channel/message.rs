@@ -29,9 +29,9 @@ pub enum SendError {
     Full,
     /// The message has more bytes than the queue carries.
     TooLong {
-        /// Its bytes.
+        /// Size of the message, in bytes.
         is: usize,
-        /// The most possible.
+        /// The queue's largest message, in bytes.
         most: usize,
     },
 }
@@ -67,7 +67,7 @@ impl fmt::Display for ReceiveError {
 
 impl core::error::Error for ReceiveError {}
 
-/// A received message.
+/// A message taken from the queue; its bytes are in the caller's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its bytes, at the start of the buffer.
@@ -165,8 +165,8 @@ impl<'map> Receiver<'map> {
         Ok(Some(Message { bytes, sent }))
     }
 
-    /// How often the queue had to be emptied because its head was impossible: the sender is broken
-    /// or hostile.
+    /// Returns how often the queue had to be emptied because its head was impossible: the sender is
+    /// broken or hostile.
     pub fn resets(&self) -> u64 {
         self.queue.resets()
     }

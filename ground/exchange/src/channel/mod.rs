@@ -22,7 +22,8 @@
 //! The terms follow AUTOSAR COM: initial value, update bit, receive timeout, shadow buffer. The
 //! update bit is a comparison of numbers at each receiver, so that receivers don't share it.
 //!
-//! Where a cell lies follows from the entries before it; no offset stands in the shared memory.
+//! The position of a cell follows from the entries before it; no offset stands in the shared
+//! memory.
 
 mod deadline;
 mod group;

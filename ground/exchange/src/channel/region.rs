@@ -50,31 +50,31 @@ pub enum ChannelError {
     Misaligned,
     /// Another size than its contents need.
     Size {
-        /// Bytes there are.
+        /// Size of the memory, in bytes.
         is: usize,
         /// Bytes needed, or that the header says.
         needed: usize,
     },
     /// No channel, or one that is not complete yet.
     NoChannel {
-        /// What stands where the magic number belongs.
+        /// The word at the place of the magic number.
         found: u64,
     },
     /// Made by another version of Quietcore.
     OtherVersion {
-        /// The version found.
+        /// The version in the header.
         found: u64,
         /// The version of this program.
         own: u64,
     },
     /// The same version, but laid out differently.
     OtherLayout {
-        /// The hash found.
+        /// The layout's hash in the header.
         found: u64,
         /// The hash of this program.
         own: u64,
     },
-    /// What it is to carry is impossible.
+    /// The entries that it would carry are impossible.
     Shape(ChannelShapeError),
 }
 
@@ -276,7 +276,7 @@ impl<'map> Channel<'map> {
         }
     }
 
-    /// Whether header and table still say what the channel was made with.
+    /// Returns `true` while header and table still describe the channel as it was made.
     fn is_described(&self, entries: &[Entry], bytes: usize) -> bool {
         let words = self.view.words;
         let header = [MAGIC, VERSION, LAYOUT_HASH, bytes as u64, entries.len() as u64];

@@ -1,4 +1,4 @@
-//! What a channel carries, as the host decides it, and where it lies.
+//! The shape of a channel: the entries that it carries, as the host decides, and their positions.
 
 use core::fmt;
 
@@ -61,41 +61,41 @@ pub enum Entry {
 pub enum ChannelShapeError {
     /// No entry, or more than [`ENTRY_LIMIT`].
     EntryCount {
-        /// Their number.
+        /// Entries that were asked for.
         is: usize,
     },
     /// A value has not 1, 2, 4 or 8 bytes.
     ValueBytes {
-        /// The entry.
+        /// Index of the entry, from 0.
         entry: usize,
-        /// Its bytes.
+        /// Bytes that were asked for.
         is: u8,
     },
     /// An initial value does not fit into the bytes of its value.
     Initial {
-        /// The entry.
+        /// Index of the entry, from 0.
         entry: usize,
     },
     /// A group has no members or too many.
     MemberCount {
-        /// The entry.
+        /// Index of the entry, from 0.
         entry: usize,
-        /// Their number.
+        /// Members that were asked for.
         is: u16,
     },
     /// A member stands outside a group, or something else inside one.
     Grouping {
-        /// The entry.
+        /// Index of the entry, from 0.
         entry: usize,
     },
     /// A queue's messages or its number of places are out of range.
     Queue {
-        /// The entry.
+        /// Index of the entry, from 0.
         entry: usize,
     },
     /// The entry is of no known kind.
     Kind {
-        /// The entry.
+        /// Index of the entry, from 0.
         entry: usize,
     },
     /// The channel is larger than [`CHANNEL_BYTES_MAX`].

@@ -14,21 +14,21 @@ use crate::sync::AtomicU64;
 /// Words of a record: value and instant.
 pub(crate) const SIGNAL_WORDS: usize = 2;
 
-/// A received value.
+/// A value as a receiver got it, with its age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// The value in its low bytes.
     pub value: u64,
-    /// How many values had been sent, this one included; zero for the initial value.
+    /// Values sent so far, this one included; zero for the initial value.
     pub count: u64,
     /// When it was sent, on the monotonic clock; zero for the initial value.
     pub sent: Nanos,
-    /// Whether it is another one than this receiver got the last time: the update bit.
+    /// The update bit: `true` if the receiver has not got this value before.
     pub updated: bool,
 }
 
 impl Received {
-    /// How good the value is at `now`, for a receiver that started at `started`.
+    /// Classifies the value at `now`, for a receiver that started at `started`.
     #[inline]
     pub fn freshness(&self, now: Nanos, started: Nanos, timeouts: &Timeouts) -> Freshness {
         freshness(now, started, (self.count > 0).then_some(self.sent), timeouts)

@@ -1,4 +1,4 @@
-//! How an entry lies in a channel's table.
+//! The encoding of an entry in a channel's table.
 //!
 //! | word | meaning |
 //! |-----:|---------|
@@ -33,8 +33,8 @@ impl Entry {
         }
     }
 
-    /// What stands in a place of the table; `None` when it is of no known kind. Sizes that don't
-    /// fit become zero, which is refused later.
+    /// Decodes an entry of the table; returns `None` for an unknown kind. Sizes that don't fit
+    /// become zero, which is refused later.
     pub(super) fn load(place: &[AtomicU64]) -> Option<Self> {
         let [kind, size, value, first, next] =
             core::array::from_fn(|index| place.get(index).map_or(0, |word| word.load(Relaxed)));

@@ -1,4 +1,4 @@
-//! What stands behind a signal or group number.
+//! The state that belongs to a signal or group number.
 
 use core::array;
 
@@ -7,7 +7,7 @@ use crate::com::claim::Claim;
 use crate::primitive::latest::Latest;
 use crate::sync::AtomicU64;
 
-/// Whether a partition sends or receives.
+/// The side of a channel that the partition is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// It is the writer.
@@ -16,17 +16,17 @@ pub enum Direction {
     Receive,
 }
 
-/// What a receiver gets after a timeout.
+/// The value that a receiver gets after a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnTimeout {
-    /// The last value.
+    /// The last value that came.
     #[default]
     Keep,
-    /// The initial value.
+    /// The initial value of the signal.
     Replace,
 }
 
-/// What stands behind a signal number.
+/// The state that belongs to a signal number.
 #[derive(Debug)]
 pub struct ComSignal<'map> {
     pub(super) kind: SignalKind<'map>,
@@ -49,7 +49,7 @@ pub(super) enum SignalKind<'map> {
         on_timeout: OnTimeout,
         /// The number of the value that was received last; this side's own.
         seen: AtomicU64,
-        /// That value.
+        /// The value that was received last.
         last: AtomicU64,
     },
     Member {
@@ -120,7 +120,7 @@ impl<'map> ComSignal<'map> {
     }
 }
 
-/// What stands behind a group number.
+/// The state that belongs to a group number.
 #[derive(Debug)]
 pub struct ComGroup<'map> {
     pub(super) cell: Latest<'map>,
@@ -130,7 +130,7 @@ pub struct ComGroup<'map> {
     pub(super) on_timeout: OnTimeout,
     /// Sent so far, or received last; this side's own.
     pub(super) count: AtomicU64,
-    /// This side's values.
+    /// This side's values, until the group is sent or after it was received.
     pub(super) shadow: [AtomicU64; GROUP_MEMBERS_MAX],
     pub(super) initial: [u64; GROUP_MEMBERS_MAX],
 }

@@ -1,4 +1,4 @@
-//! What a program that is a kernel with tasks of its own asks of the cycle it runs in.
+//! Services that a program with a kernel of its own asks of its scan cycle.
 //!
 //! ```text
 //! release ── due ─────────────────────────────── until ── next release
@@ -27,7 +27,7 @@ pub struct Job {
     pub started_ns: u64,
     /// When it ended, likewise.
     pub finished_ns: u64,
-    /// How long it ran, without those that preempted it, in ns.
+    /// Execution time in ns, without the tasks that preempted it.
     pub execution_ns: u64,
 }
 

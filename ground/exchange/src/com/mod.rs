@@ -33,11 +33,11 @@ pub use kernel::{Job, KernelHost, NoKernel};
 pub use services::{Provision, SERVICES_VERSION, Services};
 pub use table::{ComTable, Shelter, SignalState};
 
-/// What a COM function says, with the number that C programs see.
+/// The status of a COM function, with the number that C programs see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ComStatus {
-    /// Done.
+    /// The function did as asked.
     Ok = 0,
     /// There is no such signal, or not in this direction, or an argument is wrong.
     NotOk = 1,

@@ -29,10 +29,10 @@ pub const SERVICES_VERSION: u32 = 3;
 /// next, in the same process. For the same reason it is not ended in a claim; see `Shelter`.
 const PAGE_BYTES: usize = 4096;
 
-/// What stands behind the functions.
+/// The state that the functions of a program work on.
 #[derive(Clone, Copy, Debug)]
 pub struct Provision<'a, 'map> {
-    /// The program's signals.
+    /// The signals and groups of the program.
     pub table: &'a ComTable<'map>,
     /// The cycle that it runs in, where it is a kernel.
     pub kernel: &'a dyn KernelHost,
@@ -95,7 +95,7 @@ impl<'a> Services<'a> {
     }
 }
 
-/// What stands behind a context; `None` for null.
+/// Returns the provision of a context; `None` for null.
 ///
 /// # Safety
 /// A context that is not null is that of [`Services::new`], whose provision lives.

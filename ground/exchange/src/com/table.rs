@@ -8,29 +8,29 @@ use crate::com::entry::{ComGroup, ComSignal, Direction, OnTimeout, SignalKind};
 use crate::primitive::words::mask_of;
 use crate::sync::{AtomicU64, Relaxed};
 
-/// What a receiver knows about a signal or group beside its value.
+/// The state of a received signal or group, beside its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct SignalState {
     /// Time since it was sent, or since the start where it never was, in ns.
     pub age_ns: u64,
-    /// How often it was sent.
+    /// Values sent so far; zero if there was none.
     pub count: u64,
     /// 1 when there is a value that was not received yet, else 0: the update bit.
     pub updated: u8,
     /// 1 when it has been out for longer than its timeout allows, else 0.
     pub overdue: u8,
-    /// Zero.
+    /// Always written as zero.
     pub reserved: [u8; 6],
 }
 
-/// What is called around the use of a queue, by whoever uses it: a program that is ended within
-/// would keep the queue for ever. Neither function may panic.
+/// Functions called around each use of a queue: a program that is ended in between would keep the
+/// queue for ever. Neither function may panic.
 #[derive(Clone, Copy, Debug)]
 pub struct Shelter {
     /// Called before: from here on the program must not be ended.
     pub enter: fn(),
-    /// Called after.
+    /// Called after: from here on the program may be ended.
     pub leave: fn(),
 }
 
@@ -213,7 +213,7 @@ impl<'map> ComTable<'map> {
         if overdue { ComStatus::Timeout } else { ComStatus::Ok }
     }
 
-    /// What a receiver knows about a signal beside its value. Does not clear the update bit.
+    /// Fills in the state of a received signal. Does not clear the update bit.
     pub fn signal_state(&self, signal: u16, state: &mut SignalState) -> ComStatus {
         match self.signal(signal) {
             SignalKind::Receive { cell, timeouts, seen, .. } => {
@@ -231,7 +231,7 @@ impl<'map> ComTable<'map> {
         }
     }
 
-    /// What a receiver knows about a group beside its values. Does not clear the update bit.
+    /// Fills in the state of a received group. Does not clear the update bit.
     pub fn group_state(&self, group: u16, state: &mut SignalState) -> ComStatus {
         let Some(group) = self.group(group, Direction::Receive) else {
             return ComStatus::NotOk;
@@ -259,7 +259,8 @@ impl<'map> ComTable<'map> {
         }
     }
 
-    /// Sends a message.
+    /// Sends a message; returns a status other than `Ok` if the queue is full or in use, the
+    /// message too long, or the signal no queue to send.
     pub fn send_message(&self, signal: u16, message: &[u8]) -> ComStatus {
         let SignalKind::SendQueue(claim) = self.signal(signal) else {
             return ComStatus::NotOk;

@@ -31,7 +31,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A whole variable.
+    /// Targets all bits of a variable.
     pub const fn whole(offset: u32, bytes: u8) -> Self {
         Self { offset, bytes, mask: u64::MAX }
     }
@@ -40,7 +40,7 @@ impl Target {
 /// A variable and the value that it shall have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
-    /// The variable.
+    /// The bits of the data that are written.
     pub target: Target,
     /// Its value in the low bytes, already shifted to the bits that are meant.
     pub value: u64,
@@ -53,9 +53,9 @@ pub enum Command {
     Set(Assignment),
     /// Hold a variable at a value until it is released.
     Force(Assignment),
-    /// Release a variable.
+    /// Ends the force on one variable.
     Unforce(Target),
-    /// Release all variables.
+    /// Ends the forces on all variables.
     UnforceAll,
     /// The build staged in the other data slot is ready: go on with it, as this generation.
     Swap {
@@ -64,12 +64,12 @@ pub enum Command {
     },
 }
 
-/// What commands may refer to, as the partition knows it.
+/// Limits that the partition holds each command against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the program's data; at most those of a data slot.
     pub data_bytes: u32,
-    /// The running build.
+    /// The generation of the running build.
     pub generation: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What became of each group of commands, as the partition says it.
+//! Outcomes of groups of commands, as the partition tells them.
 //!
 //! | bits | meaning |
 //! |------|---------|
@@ -13,7 +13,7 @@ use crate::sync::{Acquire, AtomicU64, Relaxed, Release, fence};
 
 const THERE: u64 = 1 << 31;
 
-/// What became of a group.
+/// The outcome of one group of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The cycle before which it was applied or refused.
@@ -58,8 +58,7 @@ impl<'map> OutcomeReader<'map> {
         Some(Self { words: words.get(..OUTCOME_WORDS)? })
     }
 
-    /// What became of group `ticket`; `None` as long as it waits, and when 256 groups came after
-    /// it.
+    /// Returns the outcome of group `ticket`; `None` while it waits, and after 256 later groups.
     pub fn outcome(&self, ticket: u32) -> Option<Outcome> {
         let index = ticket as usize % OUTCOME_COUNT;
         let word = self.words[index].load(Acquire);

@@ -14,7 +14,7 @@ pub enum PublishError {
     Empty,
     /// It has more than [`COMMANDS_PER_CYCLE`] commands, so no cycle could apply it whole.
     TooLarge {
-        /// Its commands.
+        /// Commands in the group.
         count: usize,
     },
     /// The partition has not yet taken what was published before.

@@ -35,9 +35,9 @@ pub use snapshot::{DATA_READ_TRIES, DataRange, DataReading};
 /// One of the two data slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// The first one.
+    /// The first of the two.
     A,
-    /// The second one.
+    /// The second of the two.
     B,
 }
 
@@ -54,7 +54,7 @@ impl Slot {
 /// A place is not in the data slot, or a value has not 1, 2, 4 or 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfData {
-    /// Where it begins, in bytes from the start of the slot.
+    /// Offset in bytes from the start of the slot.
     pub offset: u32,
     /// The bytes asked for.
     pub bytes: usize,
@@ -94,7 +94,7 @@ impl<'map> DataSlot<'map> {
         Self { base, section, mapped: PhantomData }
     }
 
-    /// Where the slot lies in the exchange's file, for whoever maps a program onto it.
+    /// Returns the position of the slot in the exchange's file, to map a program onto it.
     pub fn section(&self) -> Section {
         self.section
     }

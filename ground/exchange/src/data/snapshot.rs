@@ -14,7 +14,7 @@ use crate::control::Active;
 use crate::data::OutOfData;
 use crate::region::View;
 
-/// How often [`View::read_data`] looks again before it takes what it gets.
+/// Tries of [`View::read_data`] before it takes bytes of several cycles.
 pub const DATA_READ_TRIES: usize = 10_000;
 
 /// Bytes in a data slot that shall be read together.
@@ -26,13 +26,13 @@ pub struct DataRange {
     pub bytes: u32,
 }
 
-/// What a reading of several variables is worth.
+/// The quality of a reading of several variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataReading {
     /// The slot and the build that the bytes are of.
     pub active: Active,
-    /// Whether all bytes are of one instant between two cycles. If not, each variable is whole
-    /// still, but they may be of different cycles.
+    /// `true` if all bytes are of one instant between two cycles. If not, each variable is still
+    /// whole, but they may be of different cycles.
     pub consistent: bool,
     /// Cycles that the tasks had completed together: rises with each cycle of each of them.
     pub cycles: u64,

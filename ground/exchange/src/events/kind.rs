@@ -6,7 +6,7 @@ use crate::events::short_text::ShortText;
 /// Words that say what there is to say about a kind.
 pub const WORDS: usize = 4;
 
-/// What happened.
+/// A kind of event, with its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Happening {
@@ -19,7 +19,7 @@ pub enum Happening {
         /// Overruns in a row, this one included.
         in_a_row: u64,
     },
-    /// The watchdog fired.
+    /// A job took longer than its watchdog time.
     WatchdogHit {
         /// The time the job took until then, in ns.
         elapsed_ns: u64,
@@ -27,21 +27,27 @@ pub enum Happening {
         /// exchange.
         during: Option<u32>,
     },
-    /// The program crashed.
+    /// The program crashed, by a signal or an exception of the processor.
     Fault {
         /// The signal that said so.
         signal: u32,
         /// The address it could not reach.
         address: u64,
-        /// The instruction that was about to do it, counted from where the program was loaded.
+        /// The instruction that was about to do it, counted from where the program was loaded;
+        /// `in_library` that of the program which had called into the library, 0 where that is not
+        /// known.
         instruction: u64,
+        /// `true` if it happened in a library that the program had called.
+        in_library: bool,
         /// The task of the program's own kernel whose stack overflowed, if that was it.
         overflowed: Option<u32>,
     },
     /// The program did not return from a step, which was cancelled.
     Looped {
-        /// The instruction at which it was, counted from where the program was loaded.
+        /// The instruction at which it was, as of a [`Fault`](Self::Fault).
         instruction: u64,
+        /// `true` if it was in a library that the program had called.
+        in_library: bool,
     },
     /// The watchdog put the partition in fault.
     WatchdogExpired {
@@ -64,7 +70,7 @@ pub enum Happening {
     },
     /// A build is loaded and ready in the slot that is free.
     Staged {
-        /// Its generation.
+        /// The generation of the staged build.
         generation: u32,
     },
     /// A build can't be loaded; the partition's remarks say why.
@@ -74,11 +80,11 @@ pub enum Happening {
     },
     /// A new build runs.
     Swapped {
-        /// Its generation.
+        /// The generation of the build that runs now.
         generation: u32,
         /// Cycles that were lost between the old and the new one.
         gap_cycles: u64,
-        /// How late the release of its first cycle was, in ns.
+        /// Release latency of its first cycle, in ns.
         release_ns: u64,
     },
     /// The build before it runs again.
@@ -90,28 +96,28 @@ pub enum Happening {
     },
     /// A group of commands was not applied.
     CommandRejected {
-        /// Its ticket.
+        /// The ticket of the group.
         ticket: u32,
         /// The first command of it that could not be applied, counted from 0.
         index: u32,
-        /// Why not.
+        /// The reason of the refusal.
         why: WhyRejected,
     },
     /// A variable is held from now on.
     ForceApplied {
-        /// Which.
+        /// The forced bits of the data.
         target: Target,
-        /// At what.
+        /// The value that they are held at.
         value: u64,
     },
     /// A variable is no longer held.
     ForceReleased {
-        /// Which.
+        /// The bits that were let go.
         target: Target,
     },
     /// All variables are no longer held.
     ForcesReleased {
-        /// How many there were.
+        /// Forces that ended with it.
         count: u64,
     },
     /// The fieldbus gives no answer any more.
@@ -121,7 +127,7 @@ pub enum Happening {
     },
     /// The fieldbus answers again.
     FieldbusRecovered {
-        /// How long it did not, in ns.
+        /// Time without exchange of process data, in ns.
         outage_ns: u64,
     },
     /// Fewer SubDevices took part in a frame than should have.
@@ -135,87 +141,111 @@ pub enum Happening {
     },
     /// A SubDevice changed its state.
     AlState {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
         /// The state it has, in the fieldbus's own coding, with the error bit.
         state: u32,
-        /// Its status code.
+        /// The AL status code that the SubDevice shows.
         code: u32,
     },
     /// A SubDevice sent an emergency message.
     Emergency {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
-        /// The error code.
+        /// The error code of the emergency message.
         code: u32,
-        /// Its error register.
+        /// The error register, object 0x1001.
         register: u32,
         /// The five bytes that its maker defines, the first lowest.
         data: u64,
     },
     /// A SubDevice does not answer.
     SubDeviceAbsent {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
     },
     /// Another device stands where a SubDevice was.
     SubDeviceForeign {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
         /// Vendor of the device that is there.
         vendor: u32,
-        /// Its product code.
+        /// Product code of the device that was found.
         product: u32,
     },
     /// A SubDevice is in OP again.
     SubDeviceRecovered {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
     },
     /// A SubDevice could not be brought to a state; it is tried again.
     SubDeviceNotRecovered {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
         /// The state that it did not reach, in the fieldbus's own coding.
         wanted: u32,
-        /// Its status code.
+        /// The AL status code that the SubDevice shows.
         code: u32,
     },
     /// Error counters of a SubDevice have moved.
     ErrorCounters {
-        /// Its position.
+        /// Position on the line, from 0.
         subdevice: u32,
         /// Frames that were damaged when they arrived, all ports together.
         invalid_frames: u32,
-        /// How often a link was lost, all ports together.
+        /// Losses of a link, all ports together.
         lost_links: u32,
     },
     /// A kernel with tasks of its own found an error in what the program asked of it.
     KernelError {
         /// The task that was running, where one was: its number among the kernel's tasks.
         task: Option<u32>,
-        /// What was wrong, as the kernel numbers it.
+        /// The status by its number in OSEK.
         status: u8,
         /// In which service, likewise; 0 for none.
         service: u8,
     },
     /// A new build waits for a job of the event's task to end.
     SwapWaits {
-        /// Its generation.
+        /// The generation of the waiting build.
         generation: u32,
     },
     /// No cycle is run from now on, until it goes on. It was asked to.
     Paused,
     /// Cycles are run again.
     Resumed {
-        /// How long none was, in ns.
+        /// Time without a cycle, in ns.
         pause_ns: u64,
+    },
+    /// A build crashed in its `initialize`, before its first step.
+    InitializeCrashed {
+        /// The generation of the build.
+        generation: u32,
+        /// The signal, as of a [`Fault`](Self::Fault).
+        signal: u32,
+        /// The address it could not reach.
+        address: u64,
+        /// The instruction, as of a [`Fault`](Self::Fault).
+        instruction: u64,
+        /// `true` if it happened in a library that the program had called.
+        in_library: bool,
+    },
+    /// The `initialize` of a build did not return and was cancelled.
+    InitializeLooped {
+        /// The generation of the build.
+        generation: u32,
+        /// The longest that it may take, in ns.
+        limit_ns: u64,
+        /// The instruction at which it was, as of a [`Fault`](Self::Fault).
+        instruction: u64,
+        /// `true` if it was in a library that the program had called.
+        in_library: bool,
     },
     /// The partition tells something that this program does not know.
     Unknown {
         /// The number of the kind.
         kind: u32,
-        /// What it has to say.
+        /// The words of the event, which this version can't read.
         words: [u64; WORDS],
     },
 }
@@ -237,8 +267,9 @@ fn unpack_task(word: u64) -> Option<u32> {
     word.checked_sub(1).map(|task| task as u32)
 }
 
-fn pack_target(target: &Target) -> [u64; 2] {
-    [pack(target.offset, u32::from(target.bytes)), target.mask]
+/// The words of a target, with a value for it.
+fn pack_target(target: &Target, value: u64) -> [u64; WORDS] {
+    [pack(target.offset, u32::from(target.bytes)), target.mask, value, 0]
 }
 
 fn unpack_target(place: u64, mask: u64) -> Target {
@@ -253,27 +284,20 @@ impl Happening {
             Self::Started => (1, [0; WORDS]),
             Self::Overrun { response_ns, in_a_row } => (2, [response_ns, in_a_row, 0, 0]),
             Self::WatchdogHit { elapsed_ns, during } => (3, [elapsed_ns, 0, 0, pack_task(during)]),
-            Self::Fault { signal, address, instruction, overflowed } => {
-                (4, [u64::from(signal), address, instruction, pack_task(overflowed)])
+            Self::Fault { signal, address, instruction, in_library, overflowed } => {
+                let signal = pack(signal, in_library.into());
+                (4, [signal, address, instruction, pack_task(overflowed)])
             }
             Self::ModelError { status } => (5, status.words),
             Self::Swapped { generation, gap_cycles, release_ns } => {
                 (6, [u64::from(generation), gap_cycles, release_ns, 0])
             }
-            Self::Reverted { generation, gap_cycles } => {
-                (7, [u64::from(generation), gap_cycles, 0, 0])
-            }
+            Self::Reverted { generation, gap_cycles } => (7, [generation.into(), gap_cycles, 0, 0]),
             Self::CommandRejected { ticket, index, why } => {
                 (8, [pack(ticket, index), u64::from(why.code()), 0, 0])
             }
-            Self::ForceApplied { target, value } => {
-                let [place, mask] = pack_target(&target);
-                (9, [place, mask, value, 0])
-            }
-            Self::ForceReleased { target } => {
-                let [place, mask] = pack_target(&target);
-                (10, [place, mask, 0, 0])
-            }
+            Self::ForceApplied { target, value } => (9, pack_target(&target, value)),
+            Self::ForceReleased { target } => (10, pack_target(&target, 0)),
             Self::ForcesReleased { count } => (11, [count, 0, 0, 0]),
             Self::FieldbusLost { frames } => (12, [frames, 0, 0, 0]),
             Self::FieldbusRecovered { outage_ns } => (13, [outage_ns, 0, 0, 0]),
@@ -288,7 +312,9 @@ impl Happening {
                 (16, [u64::from(subdevice), pack(code, register), data, 0])
             }
             // 17 to 19 had other meanings, so they are not given again.
-            Self::Looped { instruction } => (20, [instruction, 0, 0, 0]),
+            Self::Looped { instruction, in_library } => {
+                (20, [instruction, in_library.into(), 0, 0])
+            }
             Self::WatchdogExpired { cycles, elapsed_ns, during } => {
                 (21, [cycles, elapsed_ns, 0, pack_task(during)])
             }
@@ -314,11 +340,17 @@ impl Happening {
             Self::SwapWaits { generation } => (31, [u64::from(generation), 0, 0, 0]),
             Self::Paused => (32, [0; WORDS]),
             Self::Resumed { pause_ns } => (33, [pause_ns, 0, 0, 0]),
+            Self::InitializeCrashed { generation, signal, address, instruction, in_library } => {
+                (34, [pack(generation, signal), address, instruction, in_library.into()])
+            }
+            Self::InitializeLooped { generation, limit_ns, instruction, in_library } => {
+                (35, [generation.into(), limit_ns, instruction, in_library.into()])
+            }
             Self::Unknown { kind, words } => (kind, words),
         }
     }
 
-    /// What a number and its words stand for.
+    /// Decodes an event; a number of a later version becomes `Unknown`.
     pub(super) fn decode(kind: u32, words: [u64; WORDS]) -> Self {
         let [first, second, third, fourth] = words;
         match kind {
@@ -329,6 +361,7 @@ impl Happening {
                 signal: first as u32,
                 address: second,
                 instruction: third,
+                in_library: first >> 32 != 0,
                 overflowed: unpack_task(fourth),
             },
             5 => Self::ModelError { status: ShortText { words } },
@@ -353,7 +386,7 @@ impl Happening {
                 let (code, register) = unpack(second);
                 Self::Emergency { subdevice: first as u32, code, register, data: third }
             }
-            20 => Self::Looped { instruction: first },
+            20 => Self::Looped { instruction: first, in_library: second != 0 },
             21 => {
                 let during = unpack_task(fourth);
                 Self::WatchdogExpired { cycles: first, elapsed_ns: second, during }
@@ -379,8 +412,20 @@ impl Happening {
             31 => Self::SwapWaits { generation: first as u32 },
             32 => Self::Paused,
             33 => Self::Resumed { pause_ns: first },
+            34 => Self::decode_initialize_crashed(words),
+            35 => Self::decode_initialize_looped(words),
             kind => Self::Unknown { kind, words },
         }
+    }
+
+    fn decode_initialize_crashed([first, address, instruction, last]: [u64; WORDS]) -> Self {
+        let ((generation, signal), in_library) = (unpack(first), last != 0);
+        Self::InitializeCrashed { generation, signal, address, instruction, in_library }
+    }
+
+    fn decode_initialize_looped([first, limit_ns, instruction, last]: [u64; WORDS]) -> Self {
+        let (generation, in_library) = (first as u32, last != 0);
+        Self::InitializeLooped { generation, limit_ns, instruction, in_library }
     }
 
     fn decode_working_counter(first: u64, second: u64) -> Self {
@@ -412,7 +457,7 @@ mod tests {
             let is_unknown = matches!(what, Happening::Unknown { .. });
             let has_no_words = what.to_string().starts_with("event ");
             prop_assert_eq!(has_no_words, is_unknown, "{}", what);
-            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=33), "{}", kind);
+            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=35), "{}", kind);
             let (again, words) = what.encode();
             prop_assert_eq!((again, Happening::decode(again, words)), (kind, what));
         }

@@ -41,7 +41,7 @@ pub struct Event {
     pub time: Nanos,
     /// The task; the number of tasks stands for the partition itself.
     pub task: u32,
-    /// What happened.
+    /// The kind of the event, with its figures.
     pub what: Happening,
 }
 
@@ -65,7 +65,7 @@ impl<'map> EventWriter<'map> {
     }
 }
 
-/// Listens to events.
+/// Reads the events of one writer, from the moment it was made.
 #[derive(Clone, Debug)]
 pub struct EventReader<'map> {
     ring: BroadcastReader<'map>,

@@ -4,12 +4,12 @@ use core::fmt;
 
 use crate::events::kind::WORDS;
 
-/// Its bytes.
+/// Bytes of the longest text.
 const BYTES: usize = 8 * WORDS;
 
 /// The begin of a text, as much of it as fits into an event.
 ///
-/// What is not UTF-8, and what moves a cursor, is left out where it is shown.
+/// Bytes that are not UTF-8, and characters that move a cursor, are left out when it is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShortText {
     /// The bytes, the first lowest; zero behind the end.
@@ -27,7 +27,7 @@ impl ShortText {
         Self { words }
     }
 
-    /// Whether there is nothing.
+    /// Returns `true` if the text has no bytes.
     pub fn is_empty(&self) -> bool {
         self.words[0] as u8 == 0
     }

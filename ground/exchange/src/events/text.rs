@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use quietcore_units::Nanos;
+
 use crate::events::kind::Happening;
 
 /// Cycles that a change of builds cost, behind the rest.
@@ -15,6 +17,11 @@ impl fmt::Display for Lost {
             lost => write!(f, ", {lost} cycles lost"),
         }
     }
+}
+
+/// Begins to say where a fault was.
+const fn within(is_in_library: bool) -> &'static str {
+    if is_in_library { "in a library called at" } else { "at" }
 }
 
 impl fmt::Display for Happening {
@@ -32,15 +39,17 @@ impl fmt::Display for Happening {
             Self::WatchdogHit { elapsed_ns, .. } => {
                 write!(f, "watchdog: the job had taken {elapsed_ns} ns")
             }
-            Self::Fault { signal, address, instruction, overflowed } => {
-                write!(f, "fault: signal {signal} at {instruction:#x}, address {address:#x}")?;
+            Self::Fault { signal, address, instruction, in_library, overflowed } => {
+                let at = within(*in_library);
+                write!(f, "fault: signal {signal} {at} {instruction:#x}, address {address:#x}")?;
                 match overflowed {
                     Some(task) => write!(f, ", beyond the stack of task {task}"),
                     None => Ok(()),
                 }
             }
-            Self::Looped { instruction } => {
-                write!(f, "fault: a step did not return, it was at {instruction:#x}")
+            Self::Looped { instruction, in_library } => {
+                let at = within(*in_library);
+                write!(f, "fault: a step did not return, it was {at} {instruction:#x}")
             }
             Self::WatchdogExpired { cycles, elapsed_ns, .. } => {
                 write!(
@@ -81,12 +90,34 @@ impl fmt::Display for Happening {
             Self::KernelError { task: None, status, service } => {
                 write!(f, "kernel: status {status} in service {service}, no task")
             }
-            of_fieldbus => of_fieldbus.fmt_fieldbus(f),
+            other => other.fmt_initialize(f),
         }
     }
 }
 
 impl Happening {
+    fn fmt_initialize(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InitializeCrashed { generation, signal, address, instruction, in_library } => {
+                let at = within(*in_library);
+                write!(
+                    f,
+                    "`initialize` of build {generation} crashed: signal {signal} \
+                     {at} {instruction:#x}, address {address:#x}"
+                )
+            }
+            Self::InitializeLooped { generation, limit_ns, instruction, in_library } => {
+                let (limit, at) = (Nanos::new(*limit_ns), within(*in_library));
+                write!(
+                    f,
+                    "`initialize` of build {generation} did not return within {limit}: \
+                     it was {at} {instruction:#x}"
+                )
+            }
+            of_fieldbus => of_fieldbus.fmt_fieldbus(f),
+        }
+    }
+
     fn fmt_fieldbus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SubDeviceAbsent { subdevice } => {

@@ -56,7 +56,7 @@ impl<'m> Ring<'m> {
     }
 }
 
-/// The writing side.
+/// The writing side; it never waits for readers.
 #[derive(Debug)]
 pub struct BroadcastWriter<'m> {
     ring: Ring<'m>,
@@ -98,7 +98,7 @@ impl<'m> BroadcastWriter<'m> {
     }
 }
 
-/// A reading side.
+/// A reading side, which may fall behind and lose records.
 #[derive(Clone, Debug)]
 pub struct BroadcastReader<'m> {
     ring: Ring<'m>,

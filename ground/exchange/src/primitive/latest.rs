@@ -18,7 +18,7 @@
 use crate::primitive::sequence::TornRead;
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release, fence};
 
-/// Places for records.
+/// Records that there is room for.
 pub const PLACES: usize = 3;
 
 /// Words in front of the records.

@@ -68,7 +68,7 @@ impl<'m> Queue<'m> {
     }
 }
 
-/// The producing side.
+/// The producing side, of which there is one.
 #[derive(Debug)]
 pub struct Producer<'m> {
     queue: Queue<'m>,
@@ -97,7 +97,7 @@ impl<'m> Producer<'m> {
         &self.queue.header[PRODUCER_COUNTS..TAIL]
     }
 
-    /// Whether `count` more records have room.
+    /// Returns `true` if `count` more records have room.
     #[inline]
     pub fn has_room(&mut self, count: u64) -> bool {
         self.free() >= count || {
@@ -136,7 +136,7 @@ impl<'m> Producer<'m> {
     }
 }
 
-/// The consuming side.
+/// The consuming side, of which there is one.
 #[derive(Debug)]
 pub struct Consumer<'m> {
     queue: Queue<'m>,
@@ -160,7 +160,7 @@ impl<'m> Consumer<'m> {
         &self.queue.header[CONSUMER_COUNTS..]
     }
 
-    /// How often the queue had to be emptied because its head was impossible.
+    /// Returns how often the queue had to be emptied because its head was impossible.
     pub fn resets(&self) -> u64 {
         self.resets
     }

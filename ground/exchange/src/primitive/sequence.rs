@@ -16,7 +16,7 @@ use core::fmt;
 
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release, fence, spin_hint};
 
-/// How often a reader tries to get words of one write before it gives up.
+/// Tries of a reader to get words of one write before it gives up.
 pub const READ_TRIES: usize = 1000;
 
 /// The words could not be read within one write of their writer, however often it was tried: it
@@ -32,7 +32,7 @@ impl fmt::Display for TornRead {
 
 impl core::error::Error for TornRead {}
 
-/// The writing side.
+/// The writing side, of which there is one.
 #[derive(Debug)]
 pub struct SequenceWriter<'m> {
     shared: &'m AtomicU64,

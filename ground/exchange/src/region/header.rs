@@ -29,7 +29,7 @@ pub(crate) const VERSION: u32 = 5;
 /// Changes with every change of layout.
 pub(crate) const LAYOUT_HASH: u64 = layout_hash();
 
-/// What a host may wish, a bit each.
+/// Requests of the host to the tasks, one bit each.
 const STOP: u32 = 1;
 const PAUSE: u32 = 2;
 const HOLD: u32 = 4;
@@ -209,26 +209,26 @@ pub enum AttachError {
     Misaligned,
     /// Smaller than its contents need.
     TooSmall {
-        /// Bytes there are.
+        /// Size of the memory, in bytes.
         is: usize,
-        /// Bytes needed.
+        /// Size that the layout needs, in bytes.
         needed: usize,
     },
     /// No exchange, or one that is not complete yet.
     NoExchange {
-        /// What stands where the magic number belongs.
+        /// The word at the place of the magic number.
         found: u64,
     },
     /// Made by another version of Quietcore.
     OtherVersion {
-        /// The version found.
+        /// The version in the header.
         found: u32,
         /// The version of this program.
         own: u32,
     },
     /// The same version, but laid out differently: built with other sizes.
     OtherLayout {
-        /// The hash found.
+        /// The layout's hash in the header.
         found: u64,
         /// The hash of this program.
         own: u64,

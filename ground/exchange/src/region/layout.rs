@@ -1,4 +1,4 @@
-//! Where each part of an exchange lies: a pure function of its [`Shape`].
+//! The layout of an exchange: a pure function of its [`Shape`].
 //!
 //! Each part starts on a page, so that parts can be mapped and protected on their own, and no cache
 //! line belongs to two of them. Sizes are limited before they are added up; the sums are checked
@@ -20,14 +20,14 @@ pub struct Section {
     pub bytes: usize,
 }
 
-/// Where the parts lie, in their order.
+/// Positions of the parts, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The shape it follows from.
     pub shape: Shape,
     /// Statistics of the tasks, one after the other.
     pub tasks: Section,
-    /// What the partition says about itself: the active data slot.
+    /// The partition's own state, such as the active data slot.
     pub control: Section,
     /// The inputs of the process image.
     pub inputs: Section,
@@ -52,7 +52,7 @@ pub struct Layout {
 }
 
 impl Shape {
-    /// Where the parts lie.
+    /// Computes the positions of the parts.
     ///
     /// # Errors
     /// [`ShapeError`] when a part is out of range.
@@ -121,7 +121,7 @@ impl Shape {
 /// A part that comes several times in one section, each from a page on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pieces {
-    /// Bytes of each.
+    /// Bytes of one piece.
     pub(crate) bytes: usize,
     /// Bytes from the start of one to the start of the next.
     pub(crate) stride: usize,

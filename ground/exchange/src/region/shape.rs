@@ -1,4 +1,4 @@
-//! What an exchange shall hold, as the host decides it.
+//! The shape of an exchange: the sizes of its parts, as the host decides them.
 //!
 //! The shape is written into the header once, by whoever makes the exchange. Everyone who attaches
 //! reads it once and computes the same layout from it, so no offset is ever taken from shared
@@ -23,7 +23,7 @@ pub const EVENT_SLOTS_MAX: u32 = 1 << 16;
 /// The most bytes of the trace ring of one task: 256 MiB.
 pub const TRACE_BYTES_MAX: u32 = 256 << 20;
 
-/// What an exchange holds. A part with zero bytes or slots is left out.
+/// Sizes of the parts of an exchange. A part with zero bytes or slots is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Tasks, 1 to [`TASK_LIMIT`].
@@ -102,30 +102,30 @@ pub enum ShapeError {
     NoTask,
     /// A part is larger than is possible.
     TooMuch {
-        /// Which.
+        /// The part by its name in messages.
         part: &'static str,
-        /// How much it is.
+        /// The size or number that was asked for.
         is: u32,
-        /// The most possible.
+        /// The largest one allowed.
         most: u32,
     },
     /// The data slots end within a page.
     PartOfPage {
-        /// Their bytes.
+        /// The bytes that were asked for.
         is: u32,
     },
     /// The number of places of a ring is no power of two.
     NoPowerOfTwo {
-        /// Which.
+        /// The part by its name in messages.
         part: &'static str,
-        /// The number.
+        /// The number that was asked for.
         is: u32,
     },
     /// The command ring does not hold the largest group.
     TooFewCommands {
-        /// Its places.
+        /// The places that were asked for.
         is: u32,
-        /// The fewest possible.
+        /// The smallest number allowed.
         least: u32,
     },
 }

@@ -90,7 +90,7 @@ impl<'map> View<'map> {
         self.piece(section, 0, Pieces { bytes: section.bytes, stride: section.bytes })
     }
 
-    /// Where everything lies.
+    /// Returns the positions of all parts.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -118,13 +118,14 @@ impl<'map> View<'map> {
         (0..self.task_count()).filter_map(|index| self.task(index))
     }
 
-    /// Whether the tasks shall end. Cheap enough for every cycle.
+    /// Returns `true` if the host asks the tasks to end. Cheap enough for every cycle.
     #[inline]
     pub fn stop_requested(&self) -> bool {
         self.header().stop_requested()
     }
 
-    /// Whether the tasks shall pause between two cycles. Cheap enough for every cycle.
+    /// Returns `true` if the host asks the tasks to pause between two cycles. Cheap enough for
+    /// every cycle.
     #[inline]
     pub fn pause_requested(&self) -> bool {
         self.header().pause_requested()
@@ -137,7 +138,7 @@ impl<'map> View<'map> {
         self.header().stopped_ns()
     }
 
-    /// Whether the tasks have paused, so that no cycle is run.
+    /// Returns `true` while the tasks have paused, so that no cycle is run.
     pub fn is_paused(&self) -> bool {
         read_paused(self.section(self.layout.control))
     }
@@ -164,7 +165,7 @@ impl<'map> View<'map> {
         read_troubles(self.section(self.layout.control))
     }
 
-    /// How the fieldbus did in the last cycle.
+    /// Returns the state of the fieldbus in the last cycle.
     pub fn fieldbus(&self) -> FieldbusStatus {
         read_fieldbus(self.section(self.layout.control))
     }
@@ -198,7 +199,7 @@ impl<'map> View<'map> {
         ImageReader::new(self.section(self.layout.outputs), self.layout.shape.output_bytes)
     }
 
-    /// What became of commands; `None` where the shape has none.
+    /// Returns a reader of the outcomes of commands; `None` if the shape has no commands.
     pub fn outcomes(&self) -> Option<OutcomeReader<'map>> {
         OutcomeReader::new(self.section(self.layout.commands))
     }

@@ -1,4 +1,4 @@
-//! What is counted each cycle: of every task, and of those that run a program.
+//! Counters of a task, updated each cycle: those of every task, and those of tasks of a program.
 
 use crate::sync::{AtomicU64, Relaxed};
 
@@ -22,7 +22,7 @@ pub struct Counters {
     pub spin_ns: u64,
     /// Sum of absolute differences of successive release latencies, in ns.
     pub difference_sum_ns: u64,
-    /// How often the CPU differed from that of the cycle before.
+    /// Cycles that began on another CPU than the one before.
     pub migrations: u64,
     /// The wake-up margin used last, in ns; zero in mode `sleep`.
     pub margin_ns: u64,
@@ -48,7 +48,7 @@ pub struct ScanCounters {
     pub overrun_run: u64,
     /// The longest run of overruns so far.
     pub longest_overrun_run: u64,
-    /// How often the watchdog fired.
+    /// Jobs that took longer than their watchdog time.
     pub watchdog_hits: u64,
     /// Releases that were left out, because the job before took until after them.
     pub skipped_releases: u64,

@@ -21,6 +21,7 @@ pub mod bins;
 mod counters;
 mod histogram;
 mod recorder;
+mod release;
 mod snapshot;
 mod spikes;
 mod state;
@@ -35,7 +36,8 @@ pub(crate) use bins::BIN_COUNT;
 pub(crate) use counters::{COUNTER_COUNT, SCAN_COUNTER_COUNT};
 pub use counters::{Counters, ScanCounters, Worst};
 pub use histogram::{Histogram, HistogramTotals};
-pub use recorder::{Cycle, Recorder};
+pub use recorder::Recorder;
+pub use release::{LateLimit, Release};
 pub use snapshot::{Pulse, SnapshotBuffers, TaskSnapshot};
 pub use spikes::{SLOT_COUNT, SPIKE_COUNT, Spike, TimelineSlot};
 pub(crate) use spikes::{SharedSlot, SharedSpike};
@@ -97,7 +99,7 @@ impl Deref for WritableTask<'_> {
 }
 
 impl TaskStatistics {
-    /// What the task is doing.
+    /// Returns the state that the task wrote last.
     pub fn state(&self) -> TaskState {
         TaskState::from_code(self.state.load(Acquire))
     }
@@ -107,7 +109,7 @@ impl TaskStatistics {
         self.thread_id.load(Relaxed)
     }
 
-    /// Whether the kernel refused a setting.
+    /// Returns `true` if the kernel refused the setting.
     pub fn refused(&self, setting: Setting) -> bool {
         self.refused.load(Relaxed) & setting.bit() != 0
     }
@@ -117,7 +119,7 @@ impl TaskStatistics {
         i32::try_from(self.error_number.load(Relaxed)).unwrap_or(i32::MAX)
     }
 
-    /// What one cycle of the probe itself costs, in ns: its clock readings and its recording.
+    /// Returns the probe's own cost of one cycle in ns: its clock readings and its recording.
     pub fn own_cost_ns(&self) -> u64 {
         self.own_cost_ns.load(Relaxed)
     }
@@ -169,12 +171,12 @@ impl TaskStatistics {
         Ok(ScanCounters::from_words(words))
     }
 
-    /// The release latency.
+    /// Returns the histogram of release latencies, in ns.
     pub fn release(&self) -> &Histogram {
         &self.release
     }
 
-    /// The wake-up latency.
+    /// Returns the histogram of wake-up latencies, in ns.
     pub fn wakeup(&self) -> &Histogram {
         &self.wakeup
     }

@@ -9,27 +9,10 @@ use quietcore_units::Nanos;
 
 use crate::primitive::sequence::SequenceWriter;
 use crate::statistics::{
-    Counters, HistogramTotals, SLOT_COUNT, SPIKE_COUNT, ScanCounters, Setting, SharedSpike, Spike,
-    TaskState, TaskStatistics, TimelineSlot, WritableTask,
+    Counters, HistogramTotals, Release, SLOT_COUNT, SPIKE_COUNT, ScanCounters, Setting,
+    SharedSpike, Spike, TaskState, TaskStatistics, TimelineSlot, WritableTask,
 };
-use crate::sync::{Relaxed, Release};
-
-/// What happened at one release.
-#[derive(Clone, Copy, Debug)]
-pub struct Cycle {
-    /// When the release was due.
-    pub due: Nanos,
-    /// When the work did start.
-    pub started: Nanos,
-    /// How late the kernel woke the task, against the instant it had asked for.
-    pub wakeup_latency: Nanos,
-    /// The margin by which it had asked to be woken before `due`.
-    pub margin: Nanos,
-    /// The time it spun until `due`.
-    pub spin: Nanos,
-    /// The CPU it ran on.
-    pub cpu: u32,
-}
+use crate::sync::{Relaxed, Release as Published};
 
 /// Writes the statistics of one task. There must be one for each task, not more.
 pub struct Recorder<'region> {
@@ -143,7 +126,7 @@ impl<'region> Recorder<'region> {
     #[inline]
     pub fn begin_scan(&mut self, cycle: u64) {
         self.scan.begin();
-        self.shared.scan_cycle.store(cycle, Release);
+        self.shared.scan_cycle.store(cycle, Published);
     }
 
     /// Says that the task is through with the data, for this cycle.
@@ -154,7 +137,7 @@ impl<'region> Recorder<'region> {
 
     /// Says what the task is doing.
     pub fn set_state(&mut self, state: TaskState) {
-        self.shared.state.store(state.code(), Release);
+        self.shared.state.store(state.code(), Published);
     }
 
     /// Says which thread the task is.
@@ -184,28 +167,34 @@ impl<'region> Recorder<'region> {
         self.counters
     }
 
-    /// What is counted besides where a program runs, so far.
+    /// Returns the counters of a program's task so far.
     pub fn scan_counters(&self) -> ScanCounters {
         self.scan_counters
     }
 
-    /// Records one cycle. Constant time; no allocation, lock or system call.
+    /// Records one release. Constant time; no allocation, lock or system call.
     #[inline]
-    pub fn record(&mut self, cycle: &Cycle) {
-        let latency = self.latency(cycle);
+    pub fn record(&mut self, release: &Release) {
+        let latency = self.latency(release);
         self.sequence.begin();
-        self.record_release(cycle, latency);
+        self.record_release(release, latency);
         self.sequence.end();
     }
 
-    /// Records one cycle in which a program ran: its execution time, its response time from the
+    /// Records one release at which a program ran: its execution time, its response time from the
     /// instant at which the release was due, and whether that was beyond the deadline. Constant
     /// time; no allocation, lock or system call.
     #[inline]
-    pub fn record_scan(&mut self, cycle: &Cycle, execution: Nanos, response: Nanos, overrun: bool) {
-        let latency = self.latency(cycle);
-        let release = self.counters.cycles;
-        let due = cycle.due.get();
+    pub fn record_scan(
+        &mut self,
+        release: &Release,
+        execution: Nanos,
+        response: Nanos,
+        overrun: bool,
+    ) {
+        let latency = self.latency(release);
+        let number = self.counters.cycles;
+        let due = release.due.get();
         let counters = &mut self.scan_counters;
         if overrun {
             counters.overruns += 1;
@@ -214,11 +203,11 @@ impl<'region> Recorder<'region> {
         } else {
             counters.overrun_run = 0;
         }
-        counters.worst_execution.note(execution.get(), release, due);
-        counters.worst_response.note(response.get(), release, due);
+        counters.worst_execution.note(execution.get(), number, due);
+        counters.worst_response.note(response.get(), number, due);
 
         self.sequence.begin();
-        self.record_release(cycle, latency);
+        self.record_release(release, latency);
         self.shared.execution.record(&mut self.execution, execution.get());
         self.shared.response.record(&mut self.response, response.get());
         self.publish_scan_counters();
@@ -251,8 +240,8 @@ impl<'region> Recorder<'region> {
     }
 
     #[inline]
-    fn latency(&mut self, cycle: &Cycle) -> u64 {
-        match cycle.started.checked_sub(cycle.due) {
+    fn latency(&mut self, release: &Release) -> u64 {
+        match release.latency() {
             Some(latency) => latency.get(),
             None => {
                 self.counters.early += 1;
@@ -261,31 +250,31 @@ impl<'region> Recorder<'region> {
         }
     }
 
-    /// What every cycle records; within the sequence.
+    /// Records a release, which every cycle has; within the sequence.
     #[inline]
-    fn record_release(&mut self, cycle: &Cycle, latency: u64) {
-        self.count(cycle, latency);
+    fn record_release(&mut self, release: &Release, latency: u64) {
+        self.count(release, latency);
         let shared = self.shared;
         for (place, word) in shared.counters.iter().zip(self.counters.to_words()) {
             place.store(word, Relaxed);
         }
         shared.release.record(&mut self.release, latency);
-        shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
+        shared.wakeup.record(&mut self.wakeup, release.wakeup_latency.get());
         self.note_slot(latency);
-        let release = self.counters.cycles - 1;
-        if latency > self.worst[SPIKE_COUNT - 1] || release == self.watched {
+        let number = self.counters.cycles - 1;
+        if latency > self.worst[SPIKE_COUNT - 1] || number == self.watched {
             self.note_spike(&Spike {
-                release,
-                due_ns: cycle.due.get(),
+                release: number,
+                due_ns: release.due.get(),
                 latency_ns: latency,
-                wakeup_ns: cycle.wakeup_latency.get(),
-                cpu: u64::from(cycle.cpu),
+                wakeup_ns: release.wakeup_latency.get(),
+                cpu: u64::from(release.cpu),
             });
         }
     }
 
     #[inline]
-    fn count(&mut self, cycle: &Cycle, latency: u64) {
+    fn count(&mut self, release: &Release, latency: u64) {
         let counters = &mut self.counters;
         counters.cycles += 1;
         if latency >= self.period.get() {
@@ -295,14 +284,14 @@ impl<'region> Recorder<'region> {
         } else {
             counters.miss_run = 0;
         }
-        counters.spin_ns = counters.spin_ns.wrapping_add(cycle.spin.get());
-        counters.margin_ns = cycle.margin.get();
+        counters.spin_ns = counters.spin_ns.wrapping_add(release.spin.get());
+        counters.margin_ns = release.margin.get();
         if let Some((previous, cpu)) = self.previous {
             counters.difference_sum_ns =
                 counters.difference_sum_ns.wrapping_add(previous.abs_diff(latency));
-            counters.migrations += u64::from(cpu != cycle.cpu);
+            counters.migrations += u64::from(cpu != release.cpu);
         }
-        self.previous = Some((latency, cycle.cpu));
+        self.previous = Some((latency, release.cpu));
     }
 
     #[inline]

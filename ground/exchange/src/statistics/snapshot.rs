@@ -34,9 +34,9 @@ pub struct SnapshotBuffers<'a> {
 /// The statistics of a task, all of one cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskSnapshot {
-    /// The counters.
+    /// The counters of every task.
     pub counters: Counters,
-    /// What is counted besides where a program runs.
+    /// The counters of a task that runs a program; all zero for others.
     pub scan: ScanCounters,
     /// Totals of the release latency.
     pub release: HistogramTotals,
@@ -50,10 +50,10 @@ pub struct TaskSnapshot {
     pub spikes: [Spike; SPIKE_COUNT],
 }
 
-/// What tells whether a task is on time, all of one cycle: some twenty words.
+/// The figures that tell if a task is on time, all of one cycle: some twenty words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pulse {
-    /// The counters.
+    /// The counters of every task.
     pub counters: Counters,
     /// Jobs that were not done at their deadline.
     pub overruns: u64,

@@ -1,6 +1,6 @@
-//! What became of a task, and what the kernel granted it.
+//! The state of a task, and the settings that the kernel granted it.
 
-/// What a task is doing.
+/// The state of a task, as it writes it itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskState {
     /// Nobody has written to the block yet.
@@ -44,7 +44,7 @@ impl TaskState {
         }
     }
 
-    /// Whether no further cycle will come.
+    /// Returns `true` if no further cycle will come.
     pub const fn has_ended(self) -> bool {
         matches!(self, Self::Finished | Self::Stopped | Self::Failed | Self::Unknown(_))
     }
@@ -57,14 +57,14 @@ pub enum Setting {
     Affinity,
     /// Its scheduling policy and priority.
     Policy,
-    /// Its memory locked.
+    /// Memory locked by `mlockall`.
     MemoryLock,
-    /// Timers without slack.
+    /// Timers without slack, so that a sleep ends at its instant.
     TimerSlack,
 }
 
 impl Setting {
-    /// All settings.
+    /// All four, in the order of their bits.
     pub const ALL: [Self; 4] = [Self::Affinity, Self::Policy, Self::MemoryLock, Self::TimerSlack];
 
     pub(crate) const fn bit(self) -> u64 {

@@ -67,7 +67,7 @@ impl TracePlace {
     }
 }
 
-/// What is traced, as it was asked for and as it was accepted.
+/// The variables and the rate of a trace, as asked for and as accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceConfiguration {
     places: [TracePlace; TRACE_VARIABLES_MAX],
@@ -77,7 +77,7 @@ pub struct TraceConfiguration {
 }
 
 impl TraceConfiguration {
-    /// Nothing is traced.
+    /// A configuration that traces nothing.
     pub const OFF: Self = Self {
         places: [TracePlace { offset: 0, bytes: 0 }; TRACE_VARIABLES_MAX],
         count: 0,
@@ -131,7 +131,7 @@ impl TraceConfiguration {
         }
     }
 
-    /// What stands in a block, cut to what is possible.
+    /// Decodes a block; numbers beyond their limits are cut to them.
     fn load(block: &[crate::sync::AtomicU64]) -> Self {
         use crate::sync::Relaxed;
         let word = |index: usize| block[index].load(Relaxed);

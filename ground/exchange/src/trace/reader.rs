@@ -10,10 +10,10 @@ use crate::trace::{
     TraceConfiguration,
 };
 
-/// What a reader of a trace found next.
+/// The next thing that a reader of a trace finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceStep {
-    /// Nothing yet.
+    /// No new sample so far.
     Nothing,
     /// Another configuration is in force; what follows belongs to it.
     Configured,

@@ -14,7 +14,7 @@ use crate::trace::{
 pub enum TraceRequestError {
     /// More than [`TRACE_VARIABLES_MAX`] variables.
     TooMany {
-        /// How many.
+        /// The variables that were asked for.
         count: usize,
     },
     /// A sample after each zeroth cycle.
@@ -56,7 +56,7 @@ impl<'map> TraceRequester<'map> {
         self.sequence.end();
     }
 
-    /// What the task says to the last request; `None` as long as it has not seen it.
+    /// Returns the task's answer to the last request; `None` until the task has seen it.
     pub fn answer(&self) -> Option<Result<(), WhyRejected>> {
         let (answered, refused) = try_read(&self.accepted[0], || {
             (self.accepted[ANSWERED].load(Relaxed), self.accepted[REFUSED].load(Relaxed))

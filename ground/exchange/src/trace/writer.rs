@@ -52,7 +52,7 @@ impl<'map> TraceWriter<'map> {
         Some(writer)
     }
 
-    /// Whether samples are being taken.
+    /// Returns `true` while samples are being taken.
     pub fn is_running(&self) -> bool {
         self.running.is_some()
     }

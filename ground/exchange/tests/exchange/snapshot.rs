@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quietcore_exchange::{
-    Cycle, Recorder, SLOT_COUNT, Shape, SnapshotBuffers, TaskSnapshot, TaskStatistics,
+    Recorder, Release, SLOT_COUNT, Shape, SnapshotBuffers, TaskSnapshot, TaskStatistics,
     TimelineSlot, TornRead, bins,
 };
 use quietcore_units::Nanos;
@@ -82,7 +82,7 @@ impl Memories {
 fn record(recorder: &mut Recorder<'_>, number: u64) {
     // Between 5 µs and 70 µs, so that the worst cycles change for a long time.
     let latency = 5_000 + number * 7_919 % 65_000;
-    let cycle = Cycle { cpu: 0, ..cycle(number, latency) };
+    let cycle = Release { cpu: 0, ..cycle(number, latency) };
     recorder.record_scan(&cycle, Nanos::new(latency * 2), Nanos::new(latency * 3), false);
 }
 

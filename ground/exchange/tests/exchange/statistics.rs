@@ -1,7 +1,7 @@
 //! The cycle statistics: what the partition records is what others read.
 
 use proptest::prelude::*;
-use quietcore_exchange::{Cycle, Recorder, SPIKE_COUNT, Setting, Shape, TaskState, Worst, bins};
+use quietcore_exchange::{Recorder, Release, SPIKE_COUNT, Setting, Shape, TaskState, Worst, bins};
 use quietcore_units::Nanos;
 
 use crate::memory::Memory;
@@ -9,8 +9,8 @@ use crate::memory::Memory;
 const PERIOD: Nanos = Nanos::from_millis(1);
 const ONE: Shape = Shape::of_tasks(1);
 
-pub(crate) fn cycle(due: u64, latency: u64) -> Cycle {
-    Cycle {
+pub(crate) fn cycle(due: u64, latency: u64) -> Release {
+    Release {
         due: Nanos::new(due),
         started: Nanos::new(due + latency),
         wakeup_latency: Nanos::new(latency * 2),
@@ -227,7 +227,7 @@ proptest! {
             for due in (due..next).step_by(period as usize) {
                 let none = Nanos::ZERO;
                 let late = cycle(due, next - due);
-                single.record(&Cycle { wakeup_latency: none, spin: none, cpu: 2, ..late });
+                single.record(&Release { wakeup_latency: none, spin: none, cpu: 2, ..late });
             }
             due = next;
         }

@@ -1,5 +1,5 @@
-//! What a panic ends in: a message, and the end of the process. In a guest it is an instruction
-//! that crashes, which the guest tells with the place of it.
+//! The end of a panic: a message, and the end of the process. A guest crashes by an instruction
+//! instead, and reports the address of it.
 //!
 //! Only in the static library, which has no standard library to do this. A panic is a broken
 //! invariant of the kernel; nothing of it can be used after that.

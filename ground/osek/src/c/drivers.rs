@@ -1,4 +1,5 @@
-//! How a C program, or the glue of a module, starts, drives and ends the kernel of this library.
+//! Functions by which a C program, or the glue of a module, starts, drives and ends the kernel of
+//! this library.
 // UNSAFETY: functions under their names in C, and two variables that one thread uses.
 #![expect(unsafe_code, reason = "functions under their names in C")]
 
@@ -14,7 +15,7 @@ use crate::configuration::Configuration;
 use crate::port::hosted::{Refused, Services, alone, driven};
 use crate::text::Text;
 
-/// What `quietcore_osek_start` returns where the kernel could not start.
+/// The result of `quietcore_osek_start` if the kernel could not start.
 const NOT_STARTED: u8 = 255;
 
 /// A variable of whoever starts the kernel.
@@ -23,7 +24,7 @@ struct OfStarter<T>(UnsafeCell<T>);
 // SAFETY: the functions of this module are called by one thread at a time, which os.h says.
 unsafe impl<T> Sync for OfStarter<T> {}
 
-/// The tables, borrowed.
+/// The tables of the C program, borrowed for as long as it runs.
 static CONFIGURATION: OfStarter<Configuration<'static>> =
     OfStarter(UnsafeCell::new(Configuration::EMPTY));
 /// Why the kernel does not run.
@@ -151,7 +152,7 @@ pub extern "C" fn quietcore_osek_overflowed(address: *const c_void) -> u32 {
     SYSTEM.port().task_of_guard(address.addr()).map_or(u32::MAX, u32::from)
 }
 
-/// What lies below a stack; see quietcore_osek.h.
+/// Returns the guard below a stack; see quietcore_osek.h.
 ///
 /// # Safety
 /// `bytes` is a place for them.

@@ -29,7 +29,7 @@ pub struct AlarmBaseType {
     mincycle: u32,
 }
 
-/// Where the call that is under way writes its result, for the error hook.
+/// Address to which the call under way writes its result, for the error hook.
 static RESULT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 fn code(result: Result<(), Status>) -> u8 {
@@ -259,19 +259,19 @@ pub extern "C" fn ShutdownOS(status: u8) {
     SYSTEM.shut_down(status);
 }
 
-/// What `OSErrorGetServiceId` stands for.
+/// Implements `OSErrorGetServiceId`: the service of the last error, by its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_error_service() -> u8 {
     SYSTEM.error_service()
 }
 
-/// What the `OSError_…` macros of values stand for.
+/// Implements the `OSError_…` macros of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_error_parameter(position: u32) -> u64 {
     SYSTEM.error_parameter(position as usize)
 }
 
-/// What the `OSError_…` macros of references stand for.
+/// Implements the `OSError_…` macros of references.
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_error_result() -> *mut c_void {
     RESULT.load(Relaxed)

@@ -38,51 +38,51 @@ pub struct Tables {
     pub accounting: u8,
     /// Number of application modes.
     pub mode_count: u8,
-    /// The hooks.
+    /// The hooks; null for those that the program doesn't have.
     pub hooks: Hooks,
-    /// The tasks.
+    /// The tasks; the index of one is its `TaskType`.
     pub tasks: *const Task,
-    /// The ISRs.
+    /// The ISRs; the index of one is its number.
     pub isrs: *const Isr,
-    /// The resources.
+    /// The resources; the index of one is its `ResourceType`.
     pub resources: *const Resource,
-    /// The counters.
+    /// The counters, hardware and software.
     pub counters: *const Counter,
-    /// The alarms.
+    /// The alarms; the index of one is its `AlarmType`.
     pub alarms: *const Alarm,
-    /// The schedule tables.
+    /// The schedule tables, which use `expiry_points`.
     pub schedule_tables: *const ScheduleTable,
-    /// The expiry points.
+    /// The expiry points of all schedule tables, one after the other.
     pub expiry_points: *const ExpiryPoint,
-    /// The actions.
+    /// The actions of all expiry points, one after the other.
     pub actions: *const Action,
     /// Names of the tasks, as many as tasks; null where unknown.
     pub task_names: *const *const c_char,
-    /// How many tasks.
+    /// Entries of `tasks`, at most [`TASKS_MAX`](crate::configuration::TASKS_MAX).
     pub task_count: u32,
-    /// How many ISRs.
+    /// Entries of `isrs`, at most [`ISRS_MAX`](crate::configuration::ISRS_MAX).
     pub isr_count: u32,
-    /// How many resources.
+    /// Entries of `resources`; zero if it is null.
     pub resource_count: u32,
-    /// How many counters.
+    /// Entries of `counters`, at most [`COUNTERS_MAX`](crate::configuration::COUNTERS_MAX).
     pub counter_count: u32,
-    /// How many alarms.
+    /// Entries of `alarms`, at most [`ALARMS_MAX`](crate::configuration::ALARMS_MAX).
     pub alarm_count: u32,
-    /// How many schedule tables.
+    /// Entries of `schedule_tables`; zero if it is null.
     pub schedule_table_count: u32,
-    /// How many expiry points.
+    /// Entries of `expiry_points`; zero if it is null.
     pub expiry_point_count: u32,
-    /// How many actions.
+    /// Entries of `actions`; zero if it is null.
     pub action_count: u32,
 }
 
-/// What must hold in each entry of a table before it is one.
+/// Conditions on the bytes of an entry, before it is read as one.
 struct Demands {
     table: Table,
     most: usize,
-    /// Where pointers are that must not be null.
+    /// Offsets of pointers that must not be null.
     functions: &'static [usize],
-    /// Where bytes are that have few values, and the largest one.
+    /// Offsets of bytes with few valid values, and the largest valid one.
     bytes: &'static [(usize, u8)],
 }
 
@@ -138,7 +138,7 @@ const fn refusal(table: Table, index: usize, rule: &'static str) -> Refusal {
     Refusal { table, index, rule }
 }
 
-/// Reads the tables.
+/// Borrows the tables of a C program as a configuration.
 ///
 /// # Errors
 /// The first rule that does not hold.

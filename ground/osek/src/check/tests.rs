@@ -26,7 +26,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Something of everything.
+    /// Makes tables with an entry of each kind, which pass the check.
     fn working() -> Self {
         let isr = |level, category| Isr { entry: nothing, source: 0, level, category };
         let alarm = Alarm { action: activation(0), counter: 0, autostart: 1, first: 1, cycle: 5 };
@@ -76,7 +76,7 @@ impl Tables {
     }
 }
 
-/// Breaks one rule.
+/// Changes tables so that they break one rule.
 type Change = fn(&mut Tables);
 
 /// Each change is refused, and told so.

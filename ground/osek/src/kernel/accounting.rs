@@ -1,9 +1,9 @@
-//! What jobs took, and their budgets; beyond OSEK.
+//! Execution times of jobs, and their budgets; beyond OSEK.
 
-use super::{Current, Kernel, Place};
+use super::{CallLevel, Current, Kernel};
 use crate::port::Job;
 
-/// What the running task may still take.
+/// The time that is left to the running task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// It has none, or nothing runs.
@@ -33,7 +33,7 @@ impl Kernel<'_> {
 
     /// The machine stops as a whole: what comes until [`Kernel::resume_account`] is no task's time.
     pub fn pause_account(&mut self, now_ns: u64) {
-        if let (Current::Task(task), Place::Task) = (self.current, self.place) {
+        if let (Current::Task(task), CallLevel::Task) = (self.current, self.call_level) {
             self.note_execution(task, now_ns);
         }
     }

@@ -5,7 +5,7 @@ use super::timeline::{NodeId, Of};
 use crate::configuration::{Action, Alarm};
 use crate::status::Status;
 
-/// What `GetAlarmBase` tells of an alarm's counter.
+/// The properties of an alarm's counter, as `GetAlarmBase` returns them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlarmBase {
     /// Its largest value, in ticks.
@@ -19,15 +19,15 @@ pub struct AlarmBase {
 /// Something that expired: actions to be carried out, in their order.
 #[derive(Clone, Copy, Debug)]
 pub enum Due {
-    /// An alarm's.
+    /// The action of an alarm that expired.
     Alarm(Action),
     /// Those of an expiry point: a range of [`Configuration::actions`].
     ///
     /// [`Configuration::actions`]: crate::configuration::Configuration::actions
     Point {
-        /// The first one.
+        /// Index of its first action.
         first: u16,
-        /// How many.
+        /// Number of its actions.
         count: u16,
     },
 }
@@ -110,7 +110,7 @@ impl Kernel<'_> {
         if known { Ok(self.timeline.value(usize::from(counter))) } else { Err(Status::Id) }
     }
 
-    /// Whether `IncrementCounter` may advance a counter.
+    /// Returns the counter's index if `IncrementCounter` may advance it.
     ///
     /// # Errors
     /// [`Status::Id`], also for a counter that is driven by hardware.

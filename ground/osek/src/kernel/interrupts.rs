@@ -1,9 +1,9 @@
 //! ISRs of category 2, which the kernel is told of (OSEK OS 2.2.3, 6).
 
 use super::resources::NO_RESOURCE;
-use super::{Current, Kernel, Place};
+use super::{CallLevel, Current, Kernel};
 
-/// What the kernel knows of an ISR.
+/// The kernel's state of an ISR.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IsrState {
     /// The resource that it took last.
@@ -14,10 +14,10 @@ impl IsrState {
     pub(super) const NEW: Self = Self { resource: NO_RESOURCE };
 }
 
-/// What an ISR interrupted, to be given back when it ends.
+/// The state that an ISR interrupted, to be given back when it ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Interrupted {
-    place: Place,
+    call_level: CallLevel,
     isr: Option<u8>,
     interrupt_level: u8,
 }
@@ -27,13 +27,16 @@ impl Kernel<'_> {
     #[inline]
     pub fn enter_isr(&mut self, isr: Option<u8>, now_ns: u64) -> Interrupted {
         if let (Current::Task(task), None) = (self.current, self.isr)
-            && self.place == Place::Task
+            && self.call_level == CallLevel::Task
         {
             self.note_execution(task, now_ns);
         }
-        let interrupted =
-            Interrupted { place: self.place, isr: self.isr, interrupt_level: self.interrupt_level };
-        self.place = Place::Isr2;
+        let interrupted = Interrupted {
+            call_level: self.call_level,
+            isr: self.isr,
+            interrupt_level: self.interrupt_level,
+        };
+        self.call_level = CallLevel::Isr2;
         self.isr = isr;
         if let Some(isr) = isr {
             self.interrupt_level = self.configuration.isrs[usize::from(isr)].level;
@@ -45,10 +48,10 @@ impl Kernel<'_> {
     #[inline]
     pub fn leave_isr(&mut self, interrupted: Interrupted, now_ns: u64) -> bool {
         let kept = self.isr.is_some_and(|isr| self.take_back(isr));
-        self.place = interrupted.place;
+        self.call_level = interrupted.call_level;
         self.isr = interrupted.isr;
         self.interrupt_level = interrupted.interrupt_level;
-        if self.place == Place::Task {
+        if self.call_level == CallLevel::Task {
             self.since_ns = now_ns;
         }
         kept

@@ -11,7 +11,7 @@
 //!                          └───────── event ─────  waiting     (extended tasks only)
 //! ```
 //!
-//! Ready tasks are in two places. New activations, and extended tasks whose event came, are in the
+//! Ready tasks are in two levels. New activations, and extended tasks whose event came, are in the
 //! ready queue by level. Preempted tasks are on a stack: each was preempted by one of a higher
 //! level, so the topmost is the highest, and within its level it is the oldest (OSEK OS 2.2.3,
 //! 4.6.5). Picking the next task is one comparison of both tops.
@@ -66,21 +66,21 @@ pub enum TaskState {
     /// It has no job.
     #[default]
     Suspended = 0,
-    /// It could run.
+    /// It could run, and waits for the processor.
     Ready = 1,
-    /// It runs.
+    /// It has the processor.
     Running = 2,
     /// It waits for an event.
     Waiting = 3,
 }
 
-/// From where a service is called (OSEK OS 2.2.3, 12).
+/// The call level of a service: the context that calls it (OSEK OS 2.2.3, 12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Place {
+pub enum CallLevel {
     /// Before the start and after the end.
     Outside = 0,
-    /// A task.
+    /// The body of a task.
     Task = 1,
     /// An ISR of category 2.
     Isr2 = 2,
@@ -94,34 +94,34 @@ pub enum Place {
     StartupHook = 6,
     /// `ShutdownHook`
     ShutdownHook = 7,
-    /// An alarm's callback.
+    /// The callback of an alarm.
     AlarmCallback = 8,
 }
 
-/// A set of places.
+/// A set of call levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places(u16);
+pub struct CallLevels(u16);
 
-impl Places {
+impl CallLevels {
     /// The set of these.
-    pub const fn of(places: &[Place]) -> Self {
+    pub const fn of(levels: &[CallLevel]) -> Self {
         let mut bits = 0;
         let mut index = 0;
-        while index < places.len() {
-            bits |= 1 << places[index] as u16;
+        while index < levels.len() {
+            bits |= 1 << levels[index] as u16;
             index += 1;
         }
         Self(bits)
     }
 
-    /// Whether a place is in it.
+    /// Returns `true` if `level` is in the set.
     #[inline]
-    pub const fn contain(self, place: Place) -> bool {
-        self.0 & (1 << place as u16) != 0
+    pub const fn contain(self, level: CallLevel) -> bool {
+        self.0 & (1 << level as u16) != 0
     }
 }
 
-/// What runs, beneath ISRs and hooks.
+/// The context that runs, beneath ISRs and hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Current {
     Idle,
@@ -137,7 +137,7 @@ enum Current {
 /// A change of contexts, decided.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
-    /// What becomes of the context that is left.
+    /// The fate of the context that is left.
     pub leave: Leave,
     /// Which one goes on.
     pub enter: Enter,
@@ -145,12 +145,12 @@ pub struct Switch {
     pub job: Option<Job>,
 }
 
-/// The kernel.
+/// The kernel: tasks, resources, alarms and schedule tables, without a machine.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
 pub struct Kernel<'c> {
     configuration: &'c Configuration<'c>,
-    place: Place,
+    call_level: CallLevel,
     mode: u8,
     current: Current,
     /// The level that the running task has now; zero when idle.
@@ -181,7 +181,7 @@ impl<'c> Kernel<'c> {
     pub const fn new() -> Self {
         Self {
             configuration: &NOTHING,
-            place: Place::Outside,
+            call_level: CallLevel::Outside,
             mode: 0,
             current: Current::Idle,
             level: 0,
@@ -216,7 +216,7 @@ impl<'c> Kernel<'c> {
         }
         self.configuration = configuration;
         self.mode = mode;
-        self.place = Place::StartupHook;
+        self.call_level = CallLevel::StartupHook;
         self.current = Current::Idle;
         self.level = 0;
         self.interrupt_level = 0;
@@ -246,14 +246,14 @@ impl<'c> Kernel<'c> {
 
     /// From where services are called now.
     #[inline]
-    pub fn place(&self) -> Place {
-        self.place
+    pub fn call_level(&self) -> CallLevel {
+        self.call_level
     }
 
-    /// Goes to a place, and returns the one before.
+    /// Sets the call level and returns the one before.
     #[inline]
-    pub fn enter(&mut self, place: Place) -> Place {
-        core::mem::replace(&mut self.place, place)
+    pub fn enter(&mut self, level: CallLevel) -> CallLevel {
+        core::mem::replace(&mut self.call_level, level)
     }
 
     /// The application mode it was started in.
@@ -283,7 +283,7 @@ impl<'c> Kernel<'c> {
         self.interrupt_level
     }
 
-    /// Whether another task has to run than the one that does, once no ISR is active.
+    /// Returns `true` if another task than the running one has to run, once no ISR is active.
     #[inline]
     pub fn must_dispatch(&self) -> bool {
         match self.current {
@@ -375,7 +375,7 @@ impl<'c> Kernel<'c> {
         }
     }
 
-    /// Whether programming errors are looked for.
+    /// Returns `true` if services look for programming errors (extended status).
     #[inline]
     fn checks(&self) -> bool {
         matches!(self.configuration.checking, crate::configuration::Checking::Extended)

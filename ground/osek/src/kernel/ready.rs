@@ -34,7 +34,7 @@ impl Entry {
     const NONE: Self = Self { task: 0, released_ns: 0 };
 }
 
-/// The ready queue.
+/// The ready queue, in order of priority and then of activation.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
 pub(super) struct Ready {

@@ -1,24 +1,24 @@
 //! Resources under the immediate priority ceiling protocol (OSEK OS 2.2.3, 8 and 13.4).
 //!
-//! Who takes a resource runs at its ceiling from then on, so no other user of it can even begin.
-//! Where an ISR is among the users the ceiling is an interrupt level: interrupts up to it are held
-//! back, and no task is preempted.
+//! A task that gets a resource runs at its ceiling from then on, so no other user of it can even
+//! begin. If an ISR is among the users the ceiling is an interrupt level: interrupts up to it are
+//! held back, and no task is preempted.
 
-use super::{Current, Kernel, Place};
+use super::{CallLevel, Current, Kernel};
 use crate::configuration::Scale;
 use crate::status::Status;
 
 /// Ends the chain of resources that one holds.
 pub(super) const NO_RESOURCE: u8 = u8::MAX;
 
-/// Who holds a resource.
+/// The holder of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
     Task(u8),
     Isr(u8),
 }
 
-/// What the kernel knows of a resource.
+/// The kernel's state of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResourceState {
     holder: Option<Holder>,
@@ -102,17 +102,17 @@ impl Kernel<'_> {
         }
     }
 
-    /// Who calls, as one that may hold a resource.
+    /// Returns the caller, as one that may hold a resource.
     #[inline]
     fn holder(&self) -> Result<Holder, Status> {
-        match (self.place, self.isr, self.current) {
-            (Place::Task, _, Current::Task(task)) => Ok(Holder::Task(task)),
-            (Place::Isr2, Some(isr), _) => Ok(Holder::Isr(isr)),
+        match (self.call_level, self.isr, self.current) {
+            (CallLevel::Task, _, Current::Task(task)) => Ok(Holder::Task(task)),
+            (CallLevel::Isr2, Some(isr), _) => Ok(Holder::Isr(isr)),
             _ => Err(Status::CallLevel),
         }
     }
 
-    /// Whether the ceiling is not below the one who would hold it.
+    /// Returns `true` if the ceiling is at least the level of the one that would hold it.
     #[inline]
     fn may_use(&self, holder: Holder, resource: u8) -> bool {
         let configured = &self.configuration.resources[usize::from(resource)];

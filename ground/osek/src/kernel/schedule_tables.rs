@@ -12,7 +12,7 @@ use super::timeline::NodeId;
 use crate::configuration::{ExpiryPoint, SCHEDULE_TABLES_MAX, ScheduleTable};
 use crate::status::Status;
 
-/// What a schedule table does, as `GetScheduleTableStatus` tells it.
+/// The state of a schedule table, as `GetScheduleTableStatus` tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TableStatus {
@@ -21,11 +21,11 @@ pub enum TableStatus {
     Stopped = 0,
     /// It starts when another one is over.
     Next = 1,
-    /// It is started.
+    /// It is started, and its points expire.
     Running = 2,
 }
 
-/// What the kernel knows of a table.
+/// The kernel's state of a schedule table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableState {
     status: TableStatus,

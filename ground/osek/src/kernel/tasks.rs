@@ -2,12 +2,12 @@
 
 use super::ready::Entry;
 use super::resources::NO_RESOURCE;
-use super::{Current, Kernel, Place, Places, TaskState};
+use super::{CallLevel, CallLevels, Current, Kernel, TaskState};
 use crate::status::Status;
 
-const TASK_ONLY: Places = Places::of(&[Place::Task]);
+const TASK_ONLY: CallLevels = CallLevels::of(&[CallLevel::Task]);
 
-/// What the kernel knows of a task.
+/// The kernel's state of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskControl {
     pub(super) state: TaskState,
@@ -15,7 +15,7 @@ pub(super) struct TaskControl {
     pub(super) requests: u8,
     /// The level at which it was preempted.
     pub(super) level: u8,
-    /// Whether it begins when it runs next; else it goes on.
+    /// `true` if it begins when it runs next; `false` if it goes on.
     pub(super) begins: bool,
     /// The resource that it took last.
     pub(super) resource: u8,
@@ -174,7 +174,7 @@ impl Kernel<'_> {
     pub(super) fn running_task(&self) -> Result<u8, Status> {
         // Checked in standard status too: an ISR that ended its task would end another one.
         match self.current {
-            Current::Task(task) if TASK_ONLY.contain(self.place) => Ok(task),
+            Current::Task(task) if TASK_ONLY.contain(self.call_level) => Ok(task),
             _ => Err(Status::CallLevel),
         }
     }

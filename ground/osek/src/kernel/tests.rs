@@ -12,7 +12,7 @@ mod resources;
 mod tables;
 mod tasks;
 
-use super::{Kernel, Place};
+use super::{CallLevel, Kernel};
 use crate::configuration::{
     Action, ActionKind, Class, Configuration, Counter, Kind, SCHEDULER_LEVEL, Task,
 };
@@ -75,7 +75,7 @@ fn started<'c>(configuration: &'c Configuration<'c>) -> Kernel<'c> {
     assert_eq!(crate::check::check(configuration), Ok(()));
     let mut kernel = Kernel::new();
     kernel.start(configuration, 0, 0).expect("mode 0 exists");
-    kernel.enter(Place::Task);
+    kernel.enter(CallLevel::Task);
     settle(&mut kernel);
     kernel
 }
@@ -86,7 +86,7 @@ fn settle(kernel: &mut Kernel<'_>) -> Option<u8> {
 }
 
 fn settle_at(kernel: &mut Kernel<'_>, now_ns: u64) -> Option<u8> {
-    if kernel.place() == Place::Task {
+    if kernel.call_level() == CallLevel::Task {
         kernel.dispatch(now_ns);
         assert!(!kernel.must_dispatch(), "one dispatch is enough");
     }
@@ -99,7 +99,7 @@ fn end(kernel: &mut Kernel<'_>) -> Option<u8> {
     settle(kernel)
 }
 
-/// What a dispatch leaves and enters.
+/// Dispatches, and returns the contexts that are left and entered.
 fn switch(kernel: &mut Kernel<'_>) -> (Leave, Entered) {
     let switch = kernel.dispatch(0).expect("another task has to run");
     let entered = match switch.enter {

@@ -14,11 +14,11 @@ use crate::configuration::{ALARMS_MAX, COUNTERS_MAX, Configuration, SCHEDULE_TAB
 const NODES: usize = ALARMS_MAX + SCHEDULE_TABLES_MAX;
 const END: u16 = u16::MAX;
 
-/// A node's number.
+/// Index of a node, below the number of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeId(u16);
 
-/// What a node stands for.
+/// The object that a node belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     Alarm(usize),

@@ -1,9 +1,9 @@
 //! The port to a machine without an operating system: the kernel has a processor to itself.
 //!
-//! What differs from board to board is behind [`Board`]: the clock, the one timer, waiting, the
-//! end. Interrupts are held back as in the hosted port, by the virtual controller: an entry notes
-//! its interrupt as pending and takes it only where the level allows. So the interrupt level costs
-//! no instruction that a hypervisor would have to see.
+//! The differences between boards are behind [`Board`]: the clock, the one timer, waiting, the end.
+//! Interrupts are held back as in the hosted port, by the virtual controller: an entry notes its
+//! interrupt as pending and takes it only if the level allows. So the interrupt level costs no
+//! instruction that a hypervisor would have to see.
 //!
 //! ```text
 //! processor ─► entry (interrupts off) ─► arrive ─► passes? ─► entry lets interrupts in ─► take
@@ -19,7 +19,7 @@ use core::ptr;
 use crate::check::check;
 use crate::configuration::{Configuration, TASKS_MAX};
 use crate::port::controller::{Controller, Interrupt, Seamless};
-use crate::port::own::{Contexts, Own, Way, entry_of};
+use crate::port::own::{ContextEntry, Contexts, Own, entry_of};
 use crate::port::ticks::Ticks;
 use crate::port::{ALL_HELD, Enter, Fault, Job, Leave, Port};
 use crate::system::{StartError, System};
@@ -28,12 +28,12 @@ use crate::system::{StartError, System};
 const TICK_LEVEL: u8 = 1;
 /// The idle context's place, behind those of the tasks.
 const IDLE: usize = TASKS_MAX;
-/// What lies at the end of a stack as long as nothing was written beyond it.
+/// The word at the end of a stack as long as nothing was written beyond it.
 const MARK: u64 = 0x5157_4945_5443_4F52;
 /// An instant that never comes.
 const NEVER: u64 = u64::MAX;
 
-/// What a machine runs on.
+/// The hardware that a machine runs on.
 pub trait Board: Sync + 'static {
     /// The instant, in ns, on a clock that never goes back.
     fn now(&self) -> u64;
@@ -50,7 +50,7 @@ pub trait Board: Sync + 'static {
     /// Takes note of an error.
     fn note_error(&self, fault: &Fault);
 
-    /// Ends the machine.
+    /// Ends the machine with the status of `ShutdownOS`.
     fn end(&self, status: u8) -> !;
 }
 
@@ -67,10 +67,10 @@ impl Stack {
     const NONE: Self = Self { bottom: 0, top: 0 };
 }
 
-/// What arrives at a machine.
+/// An interrupt that arrives at a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The board's timer.
+    /// The timer of the board.
     Timer,
     /// The interrupt of a source.
     Source(u32),
@@ -118,7 +118,7 @@ impl<B: Board> Bare<B> {
         }
     }
 
-    /// The board.
+    /// Returns the hardware that the machine was made for.
     pub fn board(&self) -> &B {
         &self.board
     }
@@ -257,7 +257,8 @@ impl<B: Board> Bare<B> {
         }
     }
 
-    /// What the timer is needed for next: a tick, or the end of a budget, that has not been noted.
+    /// Returns the instant that the timer is needed for next: a tick, or the end of a budget, that
+    /// has not been noted.
     fn next_ns(&self) -> Option<u64> {
         let unless_noted = |interrupt, instant| {
             if self.controller.is_pending(interrupt) { NEVER } else { instant }
@@ -290,7 +291,7 @@ impl<B: Board> core::fmt::Debug for Bare<B> {
     }
 }
 
-/// Where a stack's mark is: the lowest word of it.
+/// Returns the address of a stack's mark: its lowest word.
 fn mark_of(stack: Stack) -> *mut u64 {
     ptr::with_exposed_provenance_mut(stack.bottom)
 }
@@ -342,10 +343,10 @@ impl<B: Board> Port for Bare<B> {
                 let this = ptr::from_ref(self).expose_provenance();
                 let top = self.stacks[usize::from(task)].get().top;
                 let top = ptr::with_exposed_provenance_mut(top);
-                Way::Begin { top, start: begin_task::<B>, this, entry }
+                ContextEntry::Begin { top, start: begin_task::<B>, this, entry }
             }
-            Enter::Resume(task) => Way::Resume(usize::from(task)),
-            Enter::Idle => Way::Resume(IDLE),
+            Enter::Resume(task) => ContextEntry::Resume(usize::from(task)),
+            Enter::Idle => ContextEntry::Resume(IDLE),
         };
         // SAFETY: our caller resumes only what was left. A task that begins has no other job, so
         // that its stack is free; the one that ended may have been its own.

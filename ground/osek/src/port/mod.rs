@@ -1,4 +1,4 @@
-//! What a machine does for the kernel.
+//! The machine as the kernel needs it: contexts, interrupt level, time.
 //!
 //! A port switches contexts, holds back interrupts and tells the time. It decides nothing: which
 //! task runs is the kernel's decision alone.
@@ -14,21 +14,14 @@
 // UNSAFETY: a context switch leaves one stack and goes on in another.
 #![expect(unsafe_code, reason = "a context switch can break every rule of Rust")]
 
-#[cfg(target_arch = "aarch64")]
-pub mod aarch64;
-#[cfg(target_arch = "x86_64")]
 pub mod bare;
 pub mod controller;
 #[cfg(feature = "hosted")]
 pub mod hosted;
 pub(crate) mod own;
 pub(crate) mod ticks;
-#[cfg(target_arch = "x86_64")]
 pub mod x86_64;
 
-#[cfg(target_arch = "aarch64")]
-pub use aarch64 as processor;
-#[cfg(target_arch = "x86_64")]
 pub use x86_64 as processor;
 
 use crate::status::Status;
@@ -36,7 +29,7 @@ use crate::status::Status;
 /// The level at which nothing passes.
 pub const ALL_HELD: u8 = 63;
 
-/// What becomes of the context that is left.
+/// The fate of the context that is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// It goes on later, as this task's.
@@ -61,16 +54,16 @@ pub enum Enter {
 /// A job that ended, or an extended task that began to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The task.
+    /// The number of the task.
     pub task: u8,
-    /// Whether the task waits now; else it ended.
+    /// `true` if the task waits now; `false` if it ended.
     pub waits: bool,
     /// When it was released: its activation, the event it had waited for, or the tick that caused
     /// either. In ns of the port's clock, as all instants.
     pub released_ns: u64,
     /// When it first ran.
     pub started_ns: u64,
-    /// When it ended.
+    /// The instant of its end, on the port's clock.
     pub finished_ns: u64,
     /// Time in which it ran, without those that preempted it.
     pub execution_ns: u64,
@@ -79,9 +72,9 @@ pub struct Job {
 /// An error that was found, as the error hook gets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What it was.
+    /// The status of the error, as the error hook gets it.
     pub status: Status,
-    /// In which service.
+    /// The service that found the error.
     pub service: crate::status::Service,
     /// The task that it is about: of an alarm's or a schedule table's action the one that it is
     /// for, of an inter-arrival time the one that was activated too early, else the one that was
@@ -89,19 +82,20 @@ pub struct Fault {
     pub task: Option<u8>,
 }
 
-/// A machine.
+/// A machine that the kernel runs on.
 ///
 /// All methods take `&self`: a port is entered again while a context that it left is still inside
 /// one of them. Only one context runs at any instant.
 pub trait Port: Sync {
-    /// Whether the caller runs in one of the machine's contexts. Who does not is a stranger,
-    /// perhaps another thread, and no service does anything for it. True where nobody else is.
+    /// Returns `true` if the caller runs in one of the machine's contexts. Any other caller is a
+    /// stranger, perhaps another thread, and no service does anything for it. A machine without
+    /// other threads always returns `true`.
     #[inline]
     fn is_inside(&self) -> bool {
         true
     }
 
-    /// The interrupt level.
+    /// Returns the level; interrupts up to it are held back.
     fn level(&self) -> u8;
 
     /// Raises or lowers the interrupt level. When it falls, the interrupts that were held back
@@ -126,7 +120,7 @@ pub trait Port: Sync {
     /// Waits for an interrupt; called by the idle context again and again, at level 0.
     fn idle(&self);
 
-    /// Whether nothing was written beyond the end of a task's stack.
+    /// Returns `false` if something was written beyond the end of a task's stack.
     fn stack_is_intact(&self, task: u8) -> bool;
 
     /// Takes note of a job, where the configuration asks for accounting.

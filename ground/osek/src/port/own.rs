@@ -1,4 +1,4 @@
-//! What one thread, or one processor, alone uses.
+//! State that one thread, or one processor, alone uses.
 // UNSAFETY: shares what no type of Rust says to be one thread's.
 #![expect(
     unsafe_code,
@@ -45,14 +45,14 @@ impl<T> core::fmt::Debug for Own<T> {
     }
 }
 
-/// How the next context is entered.
+/// The way in which the next context is entered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
+pub(crate) enum ContextEntry {
     /// `start(this, entry)` begins on the stack that ends below `top`.
     Begin {
-        /// Where the stack ends.
+        /// The upper end of the stack.
         top: *mut u8,
-        /// What it begins with.
+        /// The function that it begins with.
         start: Start,
         /// The machine, for `start`.
         this: usize,
@@ -105,21 +105,21 @@ impl<const COUNT: usize> Contexts<COUNT> {
     /// What is resumed was left before and not resumed since. What begins has a stack that nothing
     /// else uses, but for a context that is over with this.
     #[inline]
-    pub(crate) unsafe fn go(&self, leave: Option<usize>, way: Way) {
+    pub(crate) unsafe fn go(&self, leave: Option<usize>, way: ContextEntry) {
         match (leave.map(|index| self.place(index)), way) {
-            (None, Way::Begin { top, start, this, entry }) => {
+            (None, ContextEntry::Begin { top, start, this, entry }) => {
                 let entry = (entry as *const ()).expose_provenance();
                 // SAFETY: as our caller promises.
                 unsafe { drop_and_begin(top, start, this, entry) }
             }
-            (Some(place), Way::Begin { top, start, this, entry }) => {
+            (Some(place), ContextEntry::Begin { top, start, this, entry }) => {
                 let entry = (entry as *const ()).expose_provenance();
                 // SAFETY: as our caller promises; the place is this context's.
                 unsafe { save_and_begin(place, top, start, this, entry) };
             }
             // SAFETY: as our caller promises.
-            (None, Way::Resume(index)) => unsafe { drop_and_resume(self.get(index)) },
-            (Some(place), Way::Resume(index)) => {
+            (None, ContextEntry::Resume(index)) => unsafe { drop_and_resume(self.get(index)) },
+            (Some(place), ContextEntry::Resume(index)) => {
                 // SAFETY: as our caller promises; the place is this context's.
                 unsafe { save_and_resume(place, self.get(index)) };
             }

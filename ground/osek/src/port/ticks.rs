@@ -1,4 +1,4 @@
-//! How many ticks of the machine are due.
+//! Counts the ticks of the machine that are due.
 //!
 //! Counted from the clock and not from arrivals, so that a tick whose signal was merged with
 //! another one, or whose cycle was missed, is not lost: the next arrival brings both.
@@ -8,7 +8,7 @@ use crate::configuration::Configuration;
 /// Shortest tick, in ns: a shorter one would leave no time for tasks between two signals.
 pub(crate) const TICK_NS_MIN: u64 = 10_000;
 
-/// The machine's tick.
+/// The machine's tick, by its period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticks {
     /// Time of one tick, in ns; zero where no counter needs it.

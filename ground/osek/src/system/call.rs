@@ -7,7 +7,7 @@ use crate::status::Service;
 /// A call of a service, as the error hook may ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// Which service.
+    /// The service that is called.
     pub service: Service,
     /// Its parameters in their order; those that it has not are zero.
     pub parameters: [u64; 3],

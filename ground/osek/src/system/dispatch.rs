@@ -5,7 +5,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::{Call, System};
-use crate::kernel::{Budget, Kernel, Place, Switch};
+use crate::kernel::{Budget, CallLevel, Kernel, Switch};
 use crate::port::{Leave, Port};
 use crate::status::{Service, Status};
 
@@ -14,8 +14,9 @@ impl<P: Port> System<P> {
     /// under the lock, which whoever goes on has, too.
     #[inline]
     pub(super) fn dispatch_if_needed(&self) {
-        let needed =
-            self.cell.with(|kernel| kernel.place() == Place::Task && kernel.must_dispatch());
+        let needed = self
+            .cell
+            .with(|kernel| kernel.call_level() == CallLevel::Task && kernel.must_dispatch());
         if needed {
             self.dispatch();
         }
@@ -26,7 +27,7 @@ impl<P: Port> System<P> {
         let (hooks, running) =
             self.cell.with(|kernel| (kernel.configuration().hooks, kernel.running()));
         if let Some(task) = running {
-            self.call_hook(hooks.post_task, Place::PostTaskHook);
+            self.call_hook(hooks.post_task, CallLevel::PostTaskHook);
             if !self.port.stack_is_intact(task) {
                 self.stack_fault(task);
             }
@@ -42,7 +43,7 @@ impl<P: Port> System<P> {
             self.masks.reset();
         }
         if self.cell.with(|kernel| kernel.running().is_some()) {
-            self.call_hook(hooks.pre_task, Place::PreTaskHook);
+            self.call_hook(hooks.pre_task, CallLevel::PreTaskHook);
         }
         if accounting {
             self.watch_budget(now_ns);
@@ -91,7 +92,7 @@ impl<P: Port> System<P> {
     /// ended, and the error names it. The port calls it at the kernel's interrupt level.
     pub fn timer(&self) {
         // While an ISR runs, which is not the task's time, it is put off to the end of that.
-        let is_early = self.cell.with(|kernel| kernel.place() != Place::Task);
+        let is_early = self.cell.with(|kernel| kernel.call_level() != CallLevel::Task);
         self.timer_is_late.store(is_early, Relaxed);
         if is_early {
             return;

@@ -44,7 +44,7 @@ impl<P: Port> System<P> {
         self.mask(|masks| masks.resume_kernel(&self.port));
     }
 
-    /// What a stranger asks for is not done: it would hold back the tasks' interrupts.
+    /// Changes the masks, but not for a stranger, who would hold back the tasks' interrupts.
     #[inline]
     fn mask(&self, change: impl FnOnce(&Masks)) {
         if self.port.is_inside() {

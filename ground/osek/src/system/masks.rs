@@ -29,7 +29,7 @@ impl Pair {
     }
 }
 
-/// What the program holds back.
+/// The interrupts that the program holds back.
 #[derive(Debug)]
 pub(super) struct Masks {
     disabled: Pair,
@@ -49,7 +49,7 @@ impl Masks {
         }
     }
 
-    /// Whether anything is held back, so that services must not be called.
+    /// Returns `true` if anything is held back, so that services must not be called.
     #[inline]
     pub(super) fn hold_any(&self) -> bool {
         let depths = [&self.disabled, &self.all, &self.kernel].map(|pair| pair.depth.load(Relaxed));

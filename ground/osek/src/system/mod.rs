@@ -38,7 +38,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::check::{Refusal, check};
 use crate::configuration::{Checking, Configuration};
-use crate::kernel::{Kernel, Place, Places};
+use crate::kernel::{CallLevel, CallLevels, Kernel};
 use crate::port::{Fault, Port};
 use crate::status::{Service, Status};
 use call::LastCall;
@@ -107,7 +107,7 @@ impl<P: Port> System<P> {
         }
     }
 
-    /// Its machine.
+    /// Returns the machine that the system runs on.
     pub fn port(&self) -> &P {
         &self.port
     }
@@ -137,8 +137,8 @@ impl<P: Port> System<P> {
             .map_err(|_| StartError::UnknownMode(mode))?;
         self.mode.store(mode, Relaxed);
         // From here on errors have a hook, also those of the startup hook.
-        self.cell.with(|kernel| kernel.enter(Place::Task));
-        self.call_hook(configuration.hooks.startup, Place::StartupHook);
+        self.cell.with(|kernel| kernel.enter(CallLevel::Task));
+        self.call_hook(configuration.hooks.startup, CallLevel::StartupHook);
         Ok(())
     }
 
@@ -165,15 +165,15 @@ impl<P: Port> System<P> {
 
     /// The shutdown hook, then the end of the machine. Under the lock.
     fn end(&self, status: u8) -> ! {
-        let hook = self.cell.with(|kernel| match kernel.enter(Place::ShutdownHook) {
+        let hook = self.cell.with(|kernel| match kernel.enter(CallLevel::ShutdownHook) {
             // The hook itself calls this: it is over.
-            Place::ShutdownHook => None,
+            CallLevel::ShutdownHook => None,
             _ => kernel.configuration().hooks.shutdown,
         });
         if let Some(hook) = hook {
             hook(status);
         }
-        self.cell.with(|kernel| kernel.enter(Place::Outside));
+        self.cell.with(|kernel| kernel.enter(CallLevel::Outside));
         self.port.shut_down(status)
     }
 
@@ -197,7 +197,7 @@ impl<P: Port> System<P> {
         self.kernel_level.load(Relaxed)
     }
 
-    /// Whether jobs are accounted.
+    /// Returns `true` if execution times of jobs are accounted.
     #[inline]
     fn accounts(&self) -> bool {
         self.accounting.load(Relaxed)
@@ -237,15 +237,15 @@ impl<P: Port> System<P> {
         self.port.set_level(level);
     }
 
-    /// Carries out a call from a place where it is allowed, and the switch that it may lead to.
+    /// Carries out a call from a call level that allows it, and the switch that it may lead to.
     #[inline]
     fn serve<R>(
         &self,
-        places: Places,
+        levels: CallLevels,
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        self.serve_and(places, call, decide, |_, before| before)
+        self.serve_and(levels, call, decide, |_, before| before)
     }
 
     /// As [`Self::serve`]; where the kernel has agreed, something more is done before the switch.
@@ -253,13 +253,13 @@ impl<P: Port> System<P> {
     #[inline]
     fn serve_and<R>(
         &self,
-        places: Places,
+        levels: CallLevels,
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
         then: impl FnOnce(&R, u8) -> u8,
     ) -> Result<R, Status> {
         let before = self.lock_for_caller()?;
-        let result = self.decide(places, decide);
+        let result = self.decide(levels, decide);
         let level = match &result {
             Ok(decided) => then(decided, before),
             Err(status) => {
@@ -275,7 +275,7 @@ impl<P: Port> System<P> {
     #[inline]
     fn decide<R>(
         &self,
-        places: Places,
+        levels: CallLevels,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
         if self.masks.hold_any() {
@@ -283,7 +283,7 @@ impl<P: Port> System<P> {
         }
         self.cell.with(|kernel| {
             let extended = kernel.configuration().checking == Checking::Extended;
-            if extended && !places.contain(kernel.place()) {
+            if extended && !levels.contain(kernel.call_level()) {
                 return Err(Status::CallLevel);
             }
             decide(kernel)
@@ -316,15 +316,15 @@ impl<P: Port> System<P> {
     /// As [`Self::fail`], in a task that may be another than the one that runs.
     #[cold]
     fn fail_in(&self, call: &Call, status: Status, task: Option<u8>) {
-        let (place, hook) =
-            self.cell.with(|kernel| (kernel.place(), kernel.configuration().hooks.error));
+        let (level, hook) =
+            self.cell.with(|kernel| (kernel.call_level(), kernel.configuration().hooks.error));
         self.port.note_error(&Fault { status, service: call.service, task });
-        if matches!(place, Place::ErrorHook | Place::Outside) {
+        if matches!(level, CallLevel::ErrorHook | CallLevel::Outside) {
             return;
         }
         self.last.set(call);
         if let Some(hook) = hook {
-            let former = self.cell.with(|kernel| kernel.enter(Place::ErrorHook));
+            let former = self.cell.with(|kernel| kernel.enter(CallLevel::ErrorHook));
             hook(status as u8);
             self.cell.with(|kernel| kernel.enter(former));
         }
@@ -333,9 +333,9 @@ impl<P: Port> System<P> {
     /// Calls a hook, where there is one. No task or ISR that holds interrupts back comes to where
     /// one is called.
     #[inline]
-    fn call_hook(&self, hook: Option<crate::configuration::Entry>, place: Place) {
+    fn call_hook(&self, hook: Option<crate::configuration::Entry>, level: CallLevel) {
         if let Some(hook) = hook {
-            let former = self.cell.with(|kernel| kernel.enter(place));
+            let former = self.cell.with(|kernel| kernel.enter(level));
             hook();
             self.cell.with(|kernel| kernel.enter(former));
             self.let_go_for_who_ended();

@@ -6,23 +6,23 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::{Call, System};
-use crate::kernel::{Kernel, Place, Places, TaskState};
+use crate::kernel::{CallLevel, CallLevels, Kernel, TaskState};
 use crate::port::Port;
 use crate::status::{Service, Status};
 
-/// Where services that change something are called from.
-pub(super) const TASK_OR_ISR: Places = Places::of(&[Place::Task, Place::Isr2]);
+/// Call levels of services that change something.
+pub(super) const TASK_OR_ISR: CallLevels = CallLevels::of(&[CallLevel::Task, CallLevel::Isr2]);
 
-/// Where those are called from that change the running task.
-const TASK: Places = Places::of(&[Place::Task]);
+/// Call levels of services that change the running task.
+const TASK: CallLevels = CallLevels::of(&[CallLevel::Task]);
 
-/// Where those are called from that only look.
-pub(super) const LOOKING: Places = Places::of(&[
-    Place::Task,
-    Place::Isr2,
-    Place::ErrorHook,
-    Place::PreTaskHook,
-    Place::PostTaskHook,
+/// Call levels of services that only look.
+pub(super) const LOOKING: CallLevels = CallLevels::of(&[
+    CallLevel::Task,
+    CallLevel::Isr2,
+    CallLevel::ErrorHook,
+    CallLevel::PreTaskHook,
+    CallLevel::PostTaskHook,
 ]);
 
 impl<P: Port> System<P> {

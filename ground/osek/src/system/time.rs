@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::services::{LOOKING, TASK_OR_ISR};
 use super::{Call, System};
 use crate::configuration::{Action, ActionKind, TICK_STEPS_MAX};
-use crate::kernel::{AlarmBase, Due, Kernel, Place, TableStatus};
+use crate::kernel::{AlarmBase, CallLevel, Due, Kernel, TableStatus};
 use crate::port::Port;
 use crate::status::{Service, Status};
 
@@ -209,7 +209,7 @@ impl<P: Port> System<P> {
                     self.fail_in(&call, status, Some(object));
                 }
             }
-            ActionKind::Callback => self.call_hook(action.callback, Place::AlarmCallback),
+            ActionKind::Callback => self.call_hook(action.callback, CallLevel::AlarmCallback),
             // A counter advances only those after it, so this ends.
             ActionKind::IncrementCounter => return 1 + self.advance(usize::from(object)),
         }

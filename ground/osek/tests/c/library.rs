@@ -12,14 +12,14 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where all of these tests put what they make.
+/// The folder in which all of these tests put their files.
 pub(crate) fn scratch() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("osek-c");
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// Whether a program is there.
+/// Returns `true` if a program is installed.
 pub(crate) fn has(program: &str) -> bool {
     !cfg!(miri) && Command::new(program).arg("--version").output().is_ok()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use quietcore_osek::configuration::{Checking, Class};
-use quietcore_osek::kernel::Place;
+use quietcore_osek::kernel::CallLevel;
 use quietcore_osek::status::{Service, Status};
 
 use crate::stage::{Case, status_name};
@@ -61,7 +61,7 @@ pub(crate) fn compare(cases: &[Case]) -> Result<(), String> {
     ))
 }
 
-/// What a line of the table stands for.
+/// The cases that one line of the table stands for.
 #[derive(Default)]
 struct Line {
     tests: usize,
@@ -126,15 +126,15 @@ fn kinds(line: &Line, class: Class) -> String {
 
 fn place_name(place: u8) -> &'static str {
     let places = [
-        (Place::Outside, "outside"),
-        (Place::Task, "task"),
-        (Place::Isr2, "ISR2"),
-        (Place::ErrorHook, "ErrorHook"),
-        (Place::PreTaskHook, "PreTaskHook"),
-        (Place::PostTaskHook, "PostTaskHook"),
-        (Place::StartupHook, "StartupHook"),
-        (Place::ShutdownHook, "ShutdownHook"),
-        (Place::AlarmCallback, "callback"),
+        (CallLevel::Outside, "outside"),
+        (CallLevel::Task, "task"),
+        (CallLevel::Isr2, "ISR2"),
+        (CallLevel::ErrorHook, "ErrorHook"),
+        (CallLevel::PreTaskHook, "PreTaskHook"),
+        (CallLevel::PostTaskHook, "PostTaskHook"),
+        (CallLevel::StartupHook, "StartupHook"),
+        (CallLevel::ShutdownHook, "ShutdownHook"),
+        (CallLevel::AlarmCallback, "callback"),
     ];
     places.iter().find(|(other, _)| *other as u8 == place).map_or("", |(_, name)| name)
 }

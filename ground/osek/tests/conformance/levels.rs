@@ -5,7 +5,7 @@
 //! standard leaves them undefined, and they are not tested.
 
 use quietcore_osek::configuration::{Checking, Class};
-use quietcore_osek::kernel::Place;
+use quietcore_osek::kernel::CallLevel;
 use quietcore_osek::status::{Service, Status};
 
 use crate::stage::{Answer, Case, SYSTEM, Scene, nothing, place};
@@ -15,23 +15,28 @@ use crate::world::{
 };
 
 /// All places that a service may be called from while the kernel runs.
-pub(crate) const PLACES: [Place; 8] = [
-    Place::Task,
-    Place::Isr2,
-    Place::ErrorHook,
-    Place::PreTaskHook,
-    Place::PostTaskHook,
-    Place::StartupHook,
-    Place::ShutdownHook,
-    Place::AlarmCallback,
+pub(crate) const PLACES: [CallLevel; 8] = [
+    CallLevel::Task,
+    CallLevel::Isr2,
+    CallLevel::ErrorHook,
+    CallLevel::PreTaskHook,
+    CallLevel::PostTaskHook,
+    CallLevel::StartupHook,
+    CallLevel::ShutdownHook,
+    CallLevel::AlarmCallback,
 ];
 
-const TASK: &[Place] = &[Place::Task];
-pub(crate) const TASK_ISR: &[Place] = &[Place::Task, Place::Isr2];
-pub(crate) const LOOKING: &[Place] =
-    &[Place::Task, Place::Isr2, Place::ErrorHook, Place::PreTaskHook, Place::PostTaskHook];
+const TASK: &[CallLevel] = &[CallLevel::Task];
+pub(crate) const TASK_ISR: &[CallLevel] = &[CallLevel::Task, CallLevel::Isr2];
+pub(crate) const LOOKING: &[CallLevel] = &[
+    CallLevel::Task,
+    CallLevel::Isr2,
+    CallLevel::ErrorHook,
+    CallLevel::PreTaskHook,
+    CallLevel::PostTaskHook,
+];
 
-/// Whether a service is one of events, which only ECC1 and ECC2 have.
+/// Returns `true` if the service is one of events, which only ECC1 and ECC2 have.
 pub(crate) fn is_of_events(service: Service) -> bool {
     use Service::{ClearEvent, GetEvent, SetEvent, WaitEvent};
     matches!(service, SetEvent | ClearEvent | GetEvent | WaitEvent)
@@ -40,7 +45,7 @@ pub(crate) fn is_of_events(service: Service) -> bool {
 /// A service with the places it may be called from, and a call that succeeds there.
 struct Level {
     service: Service,
-    places: &'static [Place],
+    places: &'static [CallLevel],
     scene: Scene,
 }
 
@@ -115,7 +120,7 @@ fn set_own_event() -> Answer {
 /// An ISR has resources of its own.
 pub(crate) fn own_resource() -> u8 {
     match place() {
-        Place::Isr2 => ISR_RESOURCE,
+        CallLevel::Isr2 => ISR_RESOURCE,
         _ => RESOURCE,
     }
 }
@@ -155,11 +160,11 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
     })
 }
 
-/// What a call has to answer; `None` where nothing is promised.
+/// Returns the status that a call has to answer; `None` if nothing is promised.
 fn expected(
     service: Service,
-    places: &[Place],
-    place: Place,
+    places: &[CallLevel],
+    place: CallLevel,
     class: Class,
     checking: Checking,
 ) -> Option<(Option<Status>, &'static str)> {

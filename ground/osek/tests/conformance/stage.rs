@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use quietcore_osek::configuration::{Checking, Class};
-use quietcore_osek::kernel::Place;
+use quietcore_osek::kernel::CallLevel;
 use quietcore_osek::port::hosted::Hosted;
 use quietcore_osek::port::hosted::alone::start;
 use quietcore_osek::status::{Service, Status};
@@ -25,25 +25,25 @@ pub(crate) static SYSTEM: System<Hosted> = unsafe { System::new(Hosted::new()) }
 /// The application mode of all cases.
 pub(crate) const MODE: u8 = 1;
 
-/// What a call answered.
+/// The answer of a call.
 pub(crate) type Answer = Result<(), Status>;
 
-/// What a service's call is made of in a case.
+/// The parts of a service's call in a case.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene {
     /// Brings the kernel into the state that the case needs. Runs in the actor, before the call.
     pub(crate) prepare: fn() -> Answer,
-    /// The call.
+    /// Makes the call under test.
     pub(crate) call: fn() -> Answer,
-    /// What must hold after it, in words for what does not. Runs in the actor.
+    /// Checks what must hold after it; an error says what does not. Runs in the actor.
     pub(crate) look: fn() -> Result<(), &'static str>,
-    /// Whether the call ends the actor where it succeeds; `look` runs in a hook then.
+    /// `true` if the call ends the actor when it succeeds; `look` runs in a hook then.
     pub(crate) ends: bool,
-    /// Whether the actor has to be an extended task.
+    /// `true` if the actor has to be an extended task.
     pub(crate) extended: bool,
 }
 
-/// Nothing to prepare.
+/// Prepares nothing, which always succeeds.
 pub(crate) fn nothing() -> Answer {
     Ok(())
 }
@@ -60,13 +60,13 @@ impl Scene {
     }
 }
 
-/// A test.
+/// A case of the conformance test.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) service: Service,
-    /// What leads to the answer, as part of the name.
+    /// The reason for the answer, as part of the name.
     pub(crate) when: &'static str,
-    pub(crate) place: Place,
+    pub(crate) place: CallLevel,
     pub(crate) class: Class,
     pub(crate) checking: Checking,
     /// The status it must answer; none for `E_OK`.
@@ -103,7 +103,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// What was seen of the case that is played.
+/// Observations of the case that is played.
 #[derive(Default)]
 struct Seen {
     case: Option<Case>,
@@ -111,23 +111,23 @@ struct Seen {
     /// Error hooks called for the case's own call: the statuses, and the services they named.
     errors: Vec<(u8, u8)>,
     looked: Option<Result<(), &'static str>>,
-    /// What went wrong with the case itself.
+    /// A fault of the case itself.
     broken: Option<&'static str>,
 }
 
 static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
-/// Whether the case's call is being made, so that error hooks are its own.
+/// `true` while the case's call is being made, so that error hooks are its own.
 static CALLING: AtomicBool = AtomicBool::new(false);
-/// Whether the case is prepared, so that hooks are called for its trigger.
+/// `true` once the case is prepared, so that hooks are called for its trigger.
 static PREPARED: AtomicBool = AtomicBool::new(false);
-/// How often the actor began.
+/// Counts the runs of the actor.
 static ACTOR_RUNS: AtomicU32 = AtomicU32::new(0);
-/// How often the higher task has run.
+/// Counts the runs of the higher task.
 pub(crate) static HIGHER_RUNS: AtomicU32 = AtomicU32::new(0);
-/// How often the waiter went on after its event.
+/// Counts how often the waiter went on after its event.
 pub(crate) static WAITER_RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// How often the ISRs of category 1 and 2 have run that cases raise to see whether they come.
+/// Counts the runs of the ISRs of category 1 and 2 that cases raise to see if they come.
 pub(crate) static CATEGORY_1_RUNS: AtomicU32 = AtomicU32::new(0);
 pub(crate) static CATEGORY_2_RUNS: AtomicU32 = AtomicU32::new(0);
 
@@ -141,7 +141,7 @@ fn case() -> Case {
     seen(|seen| seen.case).expect("a case is being played")
 }
 
-/// Plays a case.
+/// Plays a case from its start to `ShutdownOS`.
 ///
 /// # Errors
 /// What was not as the case says.
@@ -170,7 +170,9 @@ pub(crate) fn play(case: &Case) -> Result<(), String> {
     }
     let told: Vec<(u8, u8)> = match case.status {
         // An error hook is not called for what the error hook calls.
-        Some(status) if case.place != Place::ErrorHook => vec![(status as u8, case.service as u8)],
+        Some(status) if case.place != CallLevel::ErrorHook => {
+            vec![(status as u8, case.service as u8)]
+        }
         _ => Vec::new(),
     };
     if seen.errors != told {
@@ -185,7 +187,7 @@ pub(crate) fn play(case: &Case) -> Result<(), String> {
 
 /// Makes the case's call, once.
 fn make_call() {
-    let too_early = !PREPARED.load(Relaxed) && case().place != Place::StartupHook;
+    let too_early = !PREPARED.load(Relaxed) && case().place != CallLevel::StartupHook;
     if too_early || seen(|seen| seen.answer.is_some()) {
         return;
     }
@@ -203,7 +205,7 @@ fn make_call() {
 
 /// Looks at what came of the call, and ends the case.
 fn finish() -> ! {
-    if case().place == Place::ShutdownHook {
+    if case().place == CallLevel::ShutdownHook {
         // The call is yet to come.
         seen(|seen| seen.looked = Some(Ok(())));
     } else {
@@ -222,28 +224,28 @@ pub(crate) fn will_end() {
 /// Prepares the case and makes its call from where it has to be.
 fn perform() {
     let case = case();
-    if case.place != Place::StartupHook && (case.scene.prepare)().is_err() {
+    if case.place != CallLevel::StartupHook && (case.scene.prepare)().is_err() {
         seen(|seen| seen.broken = Some("the case could not be prepared"));
     }
     PREPARED.store(true, Relaxed);
     let triggered = match case.place {
-        Place::Task => {
+        CallLevel::Task => {
             make_call();
             Ok(())
         }
-        Place::Isr2 => {
+        CallLevel::Isr2 => {
             SYSTEM.port().trigger(ISR_SOURCE);
             Ok(())
         }
-        Place::ErrorHook => match SYSTEM.task_state(NOTHING) {
+        CallLevel::ErrorHook => match SYSTEM.task_state(NOTHING) {
             Err(Status::Id) => Ok(()),
             _ => Err(Status::Id),
         },
-        Place::PreTaskHook | Place::PostTaskHook => SYSTEM.activate_task(HIGHER),
-        Place::AlarmCallback => SYSTEM
+        CallLevel::PreTaskHook | CallLevel::PostTaskHook => SYSTEM.activate_task(HIGHER),
+        CallLevel::AlarmCallback => SYSTEM
             .set_relative_alarm(CALLING_ALARM, 1, 0)
             .and_then(|()| SYSTEM.increment_counter(COUNTER)),
-        Place::StartupHook | Place::ShutdownHook | Place::Outside => Ok(()),
+        CallLevel::StartupHook | CallLevel::ShutdownHook | CallLevel::Outside => Ok(()),
     };
     if triggered.is_err() {
         seen(|seen| seen.broken = Some("the case could not be brought to its call level"));
@@ -302,7 +304,7 @@ fn end() {
 }
 
 pub(crate) extern "C" fn isr() {
-    if case().place == Place::Isr2 {
+    if case().place == CallLevel::Isr2 {
         make_call();
     }
 }
@@ -316,19 +318,19 @@ pub(crate) extern "C" fn category_2() {
 }
 
 pub(crate) extern "C" fn callback() {
-    if case().place == Place::AlarmCallback {
+    if case().place == CallLevel::AlarmCallback {
         make_call();
     }
 }
 
 pub(crate) extern "C" fn startup_hook() {
-    if case().place == Place::StartupHook {
+    if case().place == CallLevel::StartupHook {
         make_call();
     }
 }
 
 pub(crate) extern "C" fn shutdown_hook(_: u8) {
-    if case().place == Place::ShutdownHook {
+    if case().place == CallLevel::ShutdownHook {
         make_call();
     }
 }
@@ -337,26 +339,26 @@ pub(crate) extern "C" fn error_hook(status: u8) {
     if CALLING.load(Relaxed) {
         let service = SYSTEM.error_service();
         seen(|seen| seen.errors.push((status, service)));
-    } else if case().place == Place::ErrorHook {
+    } else if case().place == CallLevel::ErrorHook {
         make_call();
     }
 }
 
 pub(crate) extern "C" fn pre_task_hook() {
     let enters_higher = SYSTEM.task_id() == Ok(Some(HIGHER));
-    if case().place == Place::PreTaskHook && enters_higher {
+    if case().place == CallLevel::PreTaskHook && enters_higher {
         make_call();
     }
 }
 
 pub(crate) extern "C" fn post_task_hook() {
     let leaves = matches!(SYSTEM.task_id(), Ok(Some(ACTOR | EXTENDED_ACTOR)));
-    if case().place == Place::PostTaskHook && leaves {
+    if case().place == CallLevel::PostTaskHook && leaves {
         make_call();
     }
 }
 
 /// From where the case's call is made.
-pub(crate) fn place() -> Place {
+pub(crate) fn place() -> CallLevel {
     case().place
 }

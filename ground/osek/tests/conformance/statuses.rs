@@ -1,7 +1,7 @@
 //! Each status of each service, with what leads to it.
 
 use quietcore_osek::configuration::{Checking, Class};
-use quietcore_osek::kernel::{Place, TableStatus, TaskState};
+use quietcore_osek::kernel::{CallLevel, TableStatus, TaskState};
 use quietcore_osek::status::{Service, Status};
 
 use crate::levels::{LOOKING, TASK_ISR};
@@ -47,20 +47,20 @@ struct Line {
     when: &'static str,
     status: Option<Status>,
     under: Under,
-    places: &'static [Place],
+    places: &'static [CallLevel],
     classes: In,
     scene: Scene,
 }
 
-const TASK: &[Place] = &[Place::Task];
-const ISR2: &[Place] = &[Place::Isr2];
+const TASK: &[CallLevel] = &[CallLevel::Task];
+const ISR2: &[CallLevel] = &[CallLevel::Isr2];
 
 /// A line for both kinds of checking, in all classes.
 fn line(
     service: Service,
     when: &'static str,
     status: impl Into<Option<Status>>,
-    places: &'static [Place],
+    places: &'static [CallLevel],
     call: fn() -> Answer,
 ) -> Line {
     let (under, classes) = (Under::Both, In::All);
@@ -93,7 +93,7 @@ impl Line {
     }
 }
 
-/// What must hold, in words for where it does not.
+/// Returns `otherwise` as an error unless `holds`.
 fn must(holds: bool, otherwise: &'static str) -> Result<(), &'static str> {
     if holds { Ok(()) } else { Err(otherwise) }
 }

@@ -13,7 +13,7 @@ use crate::stage;
 pub(crate) const ACTOR: u8 = 0;
 /// Below the actor; never runs before it ends.
 pub(crate) const LOWER: u8 = 1;
-/// Above the actor.
+/// A task of higher priority than the actor.
 pub(crate) const HIGHER: u8 = 2;
 /// Has three activations where the class allows it, and is below the actor.
 pub(crate) const SEVERAL: u8 = 3;
@@ -49,12 +49,12 @@ pub(crate) const HARDWARE_COUNTER: u8 = 1;
 
 /// Activates [`LOWER`].
 pub(crate) const ALARM: u8 = 0;
-/// Calls back.
+/// An alarm with a callback.
 pub(crate) const CALLING_ALARM: u8 = 1;
 
 /// Activates [`LOWER`] after 2 of 8 ticks.
 pub(crate) const TABLE: u8 = 0;
-/// The same.
+/// A schedule table like [`TABLE`].
 pub(crate) const OTHER_TABLE: u8 = 1;
 /// On the other counter.
 pub(crate) const FOREIGN_TABLE: u8 = 2;
@@ -67,7 +67,7 @@ pub(crate) const MAX_ALLOWED: u32 = 15;
 /// The shortest cycle of an alarm.
 pub(crate) const MIN_CYCLE: u32 = 2;
 
-/// All classes.
+/// All four conformance classes.
 pub(crate) const CLASSES: [Class; 4] = [Class::Bcc1, Class::Bcc2, Class::Ecc1, Class::Ecc2];
 
 /// The configuration of a class and a kind of checking.

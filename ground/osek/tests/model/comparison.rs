@@ -28,8 +28,8 @@ fn random_programs_see_what_the_standard_says() {
     }
 }
 
-/// How often a thousand programs do each thing at least: about half of what they did when this
-/// was written down.
+/// For each thing, the least number of times that a thousand programs do it: about half of what
+/// they did when this was written down.
 const REACHED: &[(&str, u64)] = &[
     ("E_OS_ACCESS", 1500),
     ("E_OS_CALLEVEL", 200),

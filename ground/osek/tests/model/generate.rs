@@ -1,4 +1,4 @@
-//! Random programs.
+//! Generates random programs for the comparison with the reference.
 //!
 //! Numbers are drawn first and made to fit afterwards: an identifier is taken modulo how many there
 //! are, a priority becomes unique where the class asks for it. So every drawn case is a program
@@ -374,14 +374,14 @@ impl Program {
     }
 }
 
-/// How many there are of each.
+/// The number of objects of each kind.
 struct Counts {
     tasks: usize,
     resources: usize,
     alarms: usize,
     counters: usize,
     tables: usize,
-    /// The extended tasks.
+    /// Numbers of the extended tasks.
     extended: Vec<u8>,
 }
 

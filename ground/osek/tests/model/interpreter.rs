@@ -99,7 +99,7 @@ impl<'p, 'c, 't> Run<'p, 'c, 't> {
         Ok(run)
     }
 
-    /// What runs makes its next call, or ends where its script does.
+    /// Makes the next call of what runs, or ends it if its script is over.
     fn step(&mut self) -> Result<(), String> {
         if let Some((isr, position)) = self.isrs.last_mut() {
             let script = &self.program.isr_scripts[*isr];
@@ -273,7 +273,7 @@ impl<'p, 'c, 't> Run<'p, 'c, 't> {
     }
 }
 
-/// What the tally learns.
+/// Notes for the tally.
 impl Run<'_, '_, '_> {
     fn note_call(&mut self, step: &Step, result: Result<(), Status>) {
         let in_isr = !self.isrs.is_empty();

@@ -1,4 +1,4 @@
-//! What must hold at every step, whatever the reference says.
+//! Properties that hold at every step, whatever the reference says.
 //!
 //! The books here are kept from results of calls and from switches alone, so that a rule that both
 //! sides break in the same way is seen.
@@ -11,12 +11,12 @@ use quietcore_osek::status::Status;
 use crate::observation::{Effect, Entered, Observation, State};
 use crate::program::Step;
 
-/// What the calls so far must have led to.
+/// The state that the calls so far must have led to.
 pub(crate) struct Books<'c> {
     configuration: &'c Configuration<'c>,
-    /// What each task holds, the last one last.
+    /// Resources that each task holds, the last one last.
     held: Vec<Vec<u8>>,
-    /// What each ISR that runs holds, the innermost last.
+    /// Resources that each ISR that runs holds, the innermost ISR last.
     isr_held: Vec<Vec<u8>>,
     accepted: Vec<u64>,
     begun: Vec<u64>,
@@ -39,7 +39,7 @@ impl<'c> Books<'c> {
         }
     }
 
-    /// What a running task holds, or the innermost ISR.
+    /// Resources that the running task, or the innermost ISR, holds.
     pub(crate) fn held(&self, running: Option<usize>) -> &[u8] {
         match (self.isr_held.last(), running) {
             (Some(held), _) => held,
@@ -48,7 +48,7 @@ impl<'c> Books<'c> {
         }
     }
 
-    /// Whether a task was activated and that job did not begin.
+    /// Returns `true` if a task was activated and that job did not begin.
     pub(crate) fn is_to_begin(&self, task: usize) -> bool {
         self.accepted[task] > self.begun[task]
     }

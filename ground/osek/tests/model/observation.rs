@@ -1,4 +1,5 @@
-//! What is compared: all that a program could find out, and all that the kernel asks its port for.
+//! The compared behaviour: all that a program could find out, and all that the kernel asks its port
+//! for.
 
 use quietcore_osek::status::Status;
 
@@ -21,7 +22,7 @@ pub(crate) enum Table {
     Running,
 }
 
-/// What the running task may still take.
+/// The time that is left to the running task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Budget {
     Unlimited,
@@ -37,7 +38,7 @@ pub(crate) struct Observation {
     pub(crate) interrupt_level: u8,
     pub(crate) states: Vec<State>,
     pub(crate) events: Vec<Result<u64, Status>>,
-    /// Remaining ticks.
+    /// Ticks until each alarm expires.
     pub(crate) alarms: Vec<Result<u32, Status>>,
     pub(crate) counters: Vec<u32>,
     pub(crate) tables: Vec<Table>,
@@ -66,7 +67,7 @@ pub(crate) enum Entered {
 pub(crate) enum Effect {
     /// A job ended, or began to wait.
     Job { task: usize, waits: bool, released: u64, started: u64, finished: u64, execution: u64 },
-    /// Contexts were switched.
+    /// One context was left and another entered.
     Switch(Left, Entered),
     /// Something that expired activated a task.
     Activated(usize),
@@ -86,14 +87,14 @@ pub(crate) trait Subject {
     fn perform(&mut self, step: &Step, now_ns: u64) -> Result<(), Status>;
     /// The running task returned without an end, or used up its budget.
     fn abandon(&mut self, now_ns: u64);
-    /// An ISR begins.
+    /// Begins an ISR at `now_ns`.
     fn begin_isr(&mut self, isr: usize, now_ns: u64);
     /// The innermost ISR ends. `true` where it kept a resource.
     fn end_isr(&mut self, now_ns: u64) -> bool;
     /// The machine's tick, the last of them now, one each nanosecond.
     fn tick(&mut self, ticks: u32, now_ns: u64);
-    /// What can be seen now.
+    /// Returns all that can be seen now.
     fn observe(&self, now_ns: u64) -> Observation;
-    /// What came of everything since the last time.
+    /// Takes the effects since the last call.
     fn take_effects(&mut self) -> Vec<Effect>;
 }

@@ -34,10 +34,10 @@ pub(crate) enum Step {
     Next(u8, u8),
 }
 
-/// What happens next.
+/// The next event of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Happening {
-    /// What runs makes its next call.
+    /// Whatever runs makes its next call.
     Step,
     /// An ISR is asked for; it comes when the interrupt level allows.
     Interrupt(u8),
@@ -45,15 +45,15 @@ pub(crate) enum Happening {
     Ticks(u32),
 }
 
-/// What a task or an ISR does.
+/// The calls of a task or an ISR.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) steps: Vec<Step>,
-    /// Whether it ends with what it holds; else it releases that first.
+    /// `true` if it ends with what it holds; `false` if it releases that first.
     pub(crate) is_careless: bool,
 }
 
-/// A program.
+/// A program: its objects and the calls of each.
 #[derive(Clone)]
 pub(crate) struct Program {
     pub(crate) class: Class,
@@ -75,7 +75,7 @@ pub(crate) struct Program {
 pub(crate) extern "C" fn nothing() {}
 
 impl Program {
-    /// Its tables.
+    /// Borrows the tables of the program.
     pub(crate) fn configuration(&self) -> Configuration<'_> {
         Configuration {
             class: self.class,

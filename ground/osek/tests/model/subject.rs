@@ -1,7 +1,7 @@
 //! The kernel, driven as the system drives it: it decides, and this carries out.
 
 use quietcore_osek::configuration::{Action, ActionKind, Configuration};
-use quietcore_osek::kernel::{self, Due, Interrupted, Kernel, Place, TableStatus, TaskState};
+use quietcore_osek::kernel::{self, CallLevel, Due, Interrupted, Kernel, TableStatus, TaskState};
 use quietcore_osek::port::{Enter, Job, Leave};
 use quietcore_osek::status::Status;
 
@@ -20,7 +20,7 @@ impl<'c> Driven<'c> {
     pub(crate) fn start(configuration: &'c Configuration<'c>, now_ns: u64) -> Self {
         let mut kernel = Box::new(Kernel::new());
         kernel.start(configuration, 0, now_ns).expect("mode 0 exists");
-        kernel.enter(Place::Task);
+        kernel.enter(CallLevel::Task);
         let mut driven =
             Self { kernel, configuration, interrupted: Vec::new(), effects: Vec::new() };
         driven.dispatch(now_ns);
@@ -28,7 +28,7 @@ impl<'c> Driven<'c> {
     }
 
     fn dispatch(&mut self, now_ns: u64) {
-        if self.kernel.place() != Place::Task {
+        if self.kernel.call_level() != CallLevel::Task {
             return;
         }
         if let Some(switch) = self.kernel.dispatch(now_ns) {

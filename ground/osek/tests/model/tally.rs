@@ -1,9 +1,9 @@
-//! What the programs did, because a generator that reaches nothing finds nothing.
+//! Counts what the programs did, because a generator that reaches nothing finds nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// How often each thing happened.
+/// The count of each thing that happened.
 #[derive(Default)]
 pub(crate) struct Tally {
     counts: BTreeMap<&'static str, u64>,
@@ -22,7 +22,7 @@ impl Tally {
         }
     }
 
-    /// How often it happened.
+    /// Returns how often it happened.
     pub(crate) fn of(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! What the timer is set to, and which tasks hear of it.
+//! Tests of the instants that the timer is set to, and of the tasks that hear of it.
 
 use super::*;
 use crate::partition::LOADER;

@@ -13,7 +13,7 @@ use crate::application::{
 use crate::problem::Collector;
 use crate::schema::attributes::STACK_BYTES_DEFAULT;
 use crate::schema::{Kind, REFUSED};
-use crate::text::place::{Given, Place, Word};
+use crate::text::place::{Given, TextPosition, Word};
 use crate::text::tree::{Object, Tree};
 use quietcore_wording::meant;
 
@@ -149,7 +149,7 @@ fn os(shaped: &Shaped) -> Os {
 }
 
 /// The hooks that are switched on, by their names in C.
-fn hooks(shaped: &Shaped) -> Vec<(&'static str, Place)> {
+fn hooks(shaped: &Shaped) -> Vec<(&'static str, TextPosition)> {
     let hooks = HOOKS.iter().filter(|(word, _)| shaped.truth(word) == Some(true));
     hooks.filter_map(|(word, function)| Some((*function, shaped.one(word)?.token.place))).collect()
 }

@@ -1,5 +1,5 @@
-//! What `IMPLEMENTATION` declares, compared with what is known here: what has another type can't be
-//! meant the same.
+//! Compares the declarations of `IMPLEMENTATION` with those known here: an attribute of another
+//! type can't be meant the same.
 
 use crate::problem::Collector;
 use crate::schema::{Attribute, Kind, Shape, is_object_word};

@@ -1,4 +1,4 @@
-//! What the user wrote, object by object, with the place of everything that can be wrong.
+//! The objects as the user wrote them, with the position of everything that can be wrong.
 
 mod build;
 mod declared;
@@ -9,7 +9,7 @@ pub(crate) use build::application;
 use std::collections::HashSet;
 
 use crate::schema::Kind;
-use crate::text::place::{Given, Place, Word};
+use crate::text::place::{Given, TextPosition, Word};
 
 /// An application as it was written; each value is of the right kind and within its own range.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Application {
     pub(crate) unknown: HashSet<String>,
     pub(crate) os: Os,
     /// The hooks that the program has, each with what says so.
-    pub(crate) hooks: Vec<(&'static str, Place)>,
+    pub(crate) hooks: Vec<(&'static str, TextPosition)>,
     pub(crate) modes: Vec<Word>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) isrs: Vec<Isr>,
@@ -86,7 +86,7 @@ pub(crate) struct Isr {
     pub(crate) resources: Vec<Word>,
 }
 
-/// What a resource is.
+/// The kind of a resource.
 #[derive(Debug)]
 pub(crate) enum Property {
     Standard,
@@ -121,7 +121,7 @@ pub(crate) struct Counter {
     pub(crate) tick_ns: Option<Given<u64>>,
 }
 
-/// What an alarm or an expiry point does.
+/// The action of an alarm or an expiry point.
 #[derive(Debug)]
 pub(crate) enum Action {
     ActivateTask { task: Word },

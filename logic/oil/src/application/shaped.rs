@@ -6,11 +6,11 @@ use crate::foreign;
 use crate::problem::Collector;
 use crate::schema::{Attribute, Choice, Shape};
 use crate::text::declaration::{Declaration, Range};
-use crate::text::place::{Given, Place, Word};
+use crate::text::place::{Given, TextPosition, Word};
 use crate::text::tree::{self, Block, Value};
 use quietcore_wording::{either, meant, nearest};
 
-/// What is said of a value that begins like a number and is none.
+/// Remedy for a value that begins like a number and is none.
 const NO_NUMBER: &str = "no number; write it like `20`, `0x14` or `0.5`";
 /// Attributes among which one is looked for that is only misspelled.
 const COMPARED_MAX: usize = 50;
@@ -25,7 +25,7 @@ pub(crate) struct Shaped {
 #[derive(Debug)]
 pub(crate) struct Entry {
     word: &'static str,
-    /// The value's token.
+    /// The token of the value.
     pub(crate) token: Word,
     pub(crate) value: Typed,
     /// The attributes of its block.
@@ -82,17 +82,17 @@ impl Shaped {
     }
 }
 
-/// What the attributes belong to.
+/// The object or value that the attributes belong to.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner<'o> {
     /// As a sentence calls it: ``TASK `blink` ``.
     pub(crate) what: &'o str,
     /// The kind of object that it is or belongs to.
     pub(crate) kind: &'o str,
-    /// Its token.
+    /// The token in messages.
     pub(crate) word: &'o str,
-    /// Where it stands.
-    pub(crate) place: Place,
+    /// Position of the token.
+    pub(crate) place: TextPosition,
 }
 
 /// Compares the attributes of an owner with what they may be.
@@ -333,7 +333,7 @@ fn choice(
     })
 }
 
-/// Whether `IMPLEMENTATION` lets the attribute have this value.
+/// Returns `true` if `IMPLEMENTATION` lets the attribute have this value.
 fn is_declared(declaration: &Declaration, value: Typed, token: &Word) -> bool {
     match (&declaration.range, value) {
         (Range::Numbers(first, last), Typed::Number(number)) => {
@@ -352,7 +352,7 @@ pub(crate) fn range(min: u64, max: u64) -> String {
     if (min, max) == (1, 2) { "1 or 2".to_owned() } else { format!("a number from {min} to {max}") }
 }
 
-/// How an attribute is written.
+/// Returns an example of the attribute, as a user would write it.
 fn specimen(known: &Attribute) -> String {
     let word = known.word;
     let value = match &known.shape {

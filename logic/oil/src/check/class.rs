@@ -56,7 +56,7 @@ pub(super) fn class(application: &Application, names: &Names, collector: &mut Co
     class
 }
 
-/// What only a class with several activations, or several tasks a priority, has.
+/// Lists what only a class with several activations, or several tasks a priority, has.
 fn several(application: &Application) -> Vec<(Word, String)> {
     let mut found = Vec::new();
     let mut first_of: HashMap<u32, &str> = HashMap::new();

@@ -67,7 +67,7 @@ fn check_type(counter: &application::Counter, collector: &mut Collector) {
     }
 }
 
-/// The alarms.
+/// Checks the alarms and makes their tables.
 pub(super) fn alarms(
     application: &Application,
     names: &Names,
@@ -114,8 +114,8 @@ fn check_start(
     }
 }
 
-/// What an alarm or an expiry point does; an event must be its task's. `None` where a name of it
-/// was refused.
+/// Checks the action of an alarm or an expiry point; an event must be its task's. Returns `None` if
+/// a name in it was refused.
 pub(super) fn action(
     action: &application::Action,
     application: &Application,

@@ -1,4 +1,4 @@
-//! What the objects mean together: whether the kernel can work with it, and its tables.
+//! Checks the objects together: if the kernel can work with them; and makes its tables.
 //!
 //! First the names, which all else leans on, then each subject by itself, so that one run tells
 //! all. What refers to nothing is passed over from then on, and so is each rule that may be broken
@@ -84,7 +84,7 @@ pub(crate) fn check(
     Some(configuration)
 }
 
-/// What the kernel itself refuses at its start, so that it is refused before.
+/// Refuses what the kernel itself would refuse at its start.
 fn the_kernel_takes_it(
     configuration: &Configuration,
     application: &Application,
@@ -100,7 +100,7 @@ fn the_kernel_takes_it(
     }
 }
 
-/// Where the functions are asked for that the program has to define.
+/// Lists the functions that the program has to define, with the positions that ask for them.
 fn definitions(application: &Application, collector: &Collector) -> Vec<Definition> {
     let tasks = application.tasks.iter().map(|task| &task.name);
     let names = tasks.chain(application.isrs.iter().map(|isr| &isr.name));

@@ -11,7 +11,7 @@ use crate::application::{Action, Application, Autostart, Property};
 use crate::check::words::taken;
 use crate::problem::Collector;
 use crate::schema::Kind;
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use quietcore_wording::meant;
 
 /// The mode that there always is.
@@ -19,11 +19,11 @@ pub(crate) const DEFAULT_MODE: &str = "OSDEFAULTAPPMODE";
 /// The resource that is the kernel's own.
 pub(crate) const SCHEDULER_RESOURCE: &str = "RES_SCHEDULER";
 
-/// What each name stands for.
+/// The object that each name stands for.
 #[derive(Debug)]
 pub(super) struct Names {
     /// The kind of each object, and its place.
-    objects: HashMap<String, (Kind, Place)>,
+    objects: HashMap<String, (Kind, TextPosition)>,
     /// Names of several objects or of an object of no known kind, which are refused; a reference
     /// may mean any of them.
     unclear: HashSet<String>,
@@ -116,7 +116,7 @@ impl Names {
 
     /// Refuses references of an object to others of a kind, and notes that some were refused.
     fn check_all(&mut self, kind: Kind, references: &[Word], collector: &mut Collector) {
-        let mut seen: HashMap<&str, Place> = HashMap::new();
+        let mut seen: HashMap<&str, TextPosition> = HashMap::new();
         for reference in references {
             let before = collector.count();
             self.check(kind, reference, collector);
@@ -227,7 +227,7 @@ impl Names {
         self.numbers.get(&(kind, reference.text.clone())).copied()
     }
 
-    /// Whether something of this kind was refused, or something that refers to it.
+    /// Returns `true` if an object of this kind, or one that refers to it, was refused.
     pub(super) fn have_lost(&self, kind: Kind) -> bool {
         self.lost.contains(&kind)
     }

@@ -20,13 +20,13 @@ pub(super) struct Resources {
     pub(super) ordinary: Vec<Resource>,
     /// Those that are occupied whenever their tasks run.
     pub(super) internal: Vec<InternalResource>,
-    task_uses: Vec<Vec<Place>>,
-    isr_uses: Vec<Vec<Place>>,
+    task_uses: Vec<Vec<ResourceEntry>>,
+    isr_uses: Vec<Vec<ResourceEntry>>,
 }
 
-/// Where a resource stands in the tables.
+/// The entry of a resource: its table and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum ResourceEntry {
     Ordinary(usize),
     Internal(usize),
 }
@@ -45,21 +45,21 @@ impl Resources {
     /// The internal resource of a task.
     pub(super) fn internal_of(&self, task: usize) -> Option<(usize, &InternalResource)> {
         self.task_uses.get(task)?.iter().find_map(|place| match place {
-            Place::Internal(index) => Some((*index, &self.internal[*index])),
-            Place::Ordinary(_) => None,
+            ResourceEntry::Internal(index) => Some((*index, &self.internal[*index])),
+            ResourceEntry::Ordinary(_) => None,
         })
     }
 }
 
-fn ordinary(uses: &[Place]) -> Vec<usize> {
+fn ordinary(uses: &[ResourceEntry]) -> Vec<usize> {
     let ordinary = uses.iter().filter_map(|place| match place {
-        Place::Ordinary(index) => Some(*index),
-        Place::Internal(_) => None,
+        ResourceEntry::Ordinary(index) => Some(*index),
+        ResourceEntry::Internal(_) => None,
     });
     ordinary.collect()
 }
 
-/// Who uses a resource: the highest of both scales.
+/// The highest users of a resource, on both scales.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
     task: Option<u8>,
@@ -138,7 +138,7 @@ pub(super) fn resources(
     for (task, index) in assumed {
         let ordinary =
             given[..index].iter().filter(|it| !matches!(it.property, Property::Internal));
-        resources.task_uses[task].push(Place::Ordinary(ordinary.count()));
+        resources.task_uses[task].push(ResourceEntry::Ordinary(ordinary.count()));
     }
     resources
 }
@@ -254,16 +254,16 @@ fn tables(application: &Application, names: &Names, ceilings: &[Option<(Scale, u
         // Without a ceiling nothing is made of these tables.
         let (scale, ceiling) = ceiling.unwrap_or((Scale::Task, 0));
         if matches!(resource.property, Property::Internal) {
-            places.push(Place::Internal(resources.internal.len()));
+            places.push(ResourceEntry::Internal(resources.internal.len()));
             resources.internal.push(InternalResource { name, ceiling });
         } else {
-            places.push(Place::Ordinary(resources.ordinary.len()));
+            places.push(ResourceEntry::Ordinary(resources.ordinary.len()));
             let linked_to = None;
             resources.ordinary.push(Resource { name, scale, ceiling, linked_to });
         }
     }
     link(&mut resources.ordinary, application, names, &places);
-    let scheduler = Place::Ordinary(resources.ordinary.len());
+    let scheduler = ResourceEntry::Ordinary(resources.ordinary.len());
     if application.os.scheduler_resource {
         resources.ordinary.push(Resource {
             name: SCHEDULER_RESOURCE.to_owned(),
@@ -280,10 +280,16 @@ fn tables(application: &Application, names: &Names, ceilings: &[Option<(Scale, u
     resources
 }
 
-fn link(ordinary: &mut [Resource], application: &Application, names: &Names, places: &[Place]) {
+fn link(
+    ordinary: &mut [Resource],
+    application: &Application,
+    names: &Names,
+    places: &[ResourceEntry],
+) {
     for (resource, place) in application.resources.iter().zip(places) {
-        if let (Property::Linked(other), Place::Ordinary(index)) = (&resource.property, place)
-            && let Some(Place::Ordinary(other)) = names.resource(other).map(|it| places[it])
+        if let (Property::Linked(other), ResourceEntry::Ordinary(index)) =
+            (&resource.property, place)
+            && let Some(ResourceEntry::Ordinary(other)) = names.resource(other).map(|it| places[it])
         {
             ordinary[*index].linked_to = Some(other);
         }

@@ -10,7 +10,7 @@ use crate::schema::Kind;
 /// Most expiry points of all tables, and most of their actions: their numbers have 16 bits.
 const POINTS_MAX: usize = u16::MAX as usize;
 
-/// The schedule tables.
+/// Checks the schedule tables and makes theirs.
 pub(super) fn tables(
     application: &Application,
     names: &Names,

@@ -215,7 +215,7 @@ const BEGINNINGS: &[&str] = &[
     "QUIETCORE_",
 ];
 
-/// What a name is already, if an object can't have it.
+/// Describes the present use of a name that an object can't have; `None` if it is free.
 pub(super) fn taken(name: &str) -> Option<&'static str> {
     if LANGUAGE.contains(&name) {
         Some("a word of C or C++, or a name that every program has")

@@ -6,7 +6,7 @@ use super::{default_of, names};
 use crate::problem::Collector;
 use crate::schema::Kind;
 use crate::schema::clocks::{COUNTER_MAX, TICK_NS_MAX, TICK_NS_MIN};
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::text::tree::{Attribute, Block, Object, Tree, Value};
 
 /// The tick of a hardware counter where nothing states one, in ns: the usual one.
@@ -17,10 +17,10 @@ const TICK_NS: u64 = 1_000_000;
 struct CounterRemarks {
     assumed: Vec<String>,
     driven: Vec<String>,
-    first: Option<(Place, String)>,
+    first: Option<(TextPosition, String)>,
 }
 
-/// Completes the counters.
+/// Completes the counters of another implementation's text.
 pub(super) fn understand(tree: &mut Tree, tick_ns: Option<u64>, collector: &mut Collector) {
     let kind = Kind::Counter.word();
     let is_hardware = default_of(tree, kind, "TYPE").is_some_and(|it| it.token == "HARDWARE");

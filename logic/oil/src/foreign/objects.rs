@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::problem::Collector;
 use crate::schema::Kind;
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::text::tree::{Attribute, Block, Object, Tree};
 
 /// Makes one object of those of one kind and name in several CPU sections, one OS object of all,
@@ -58,7 +58,7 @@ fn is_addition(known: &Object, object: &Object) -> bool {
 /// Leaves out attributes that say the same once more.
 fn leave_out_repeated(object: &mut Object, collector: &mut Collector) {
     let schema = Kind::of(&object.kind.text).map_or(&[][..], Kind::attributes);
-    let mut given: HashMap<String, (String, Place)> = HashMap::new();
+    let mut given: HashMap<String, (String, TextPosition)> = HashMap::new();
     object.block.attributes.retain(|attribute| {
         let name = &attribute.name;
         let known = schema.iter().find(|it| it.word == name.text && !it.presence.is_many());

@@ -5,7 +5,7 @@ use super::{default_of, names};
 use crate::problem::Collector;
 use crate::schema::Kind;
 use crate::schema::attributes::{STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::text::tree::{Attribute, Tree, Value};
 
 /// Names that others have for the size of a stack, in the block of `STACK`.
@@ -17,7 +17,7 @@ pub(super) fn understand(tree: &mut Tree, collector: &mut Collector) {
     let by_default =
         default_of(tree, Kind::Task.word(), STACK_SIZE).and_then(|it| it.value.number());
     let mut changed: Vec<String> = Vec::new();
-    let mut first: Option<(Place, Word)> = None;
+    let mut first: Option<(TextPosition, Word)> = None;
     let tasks = tree.objects.iter_mut().filter(|object| object.kind.text == Kind::Task.word());
     for task in tasks {
         let size = task.block.take(STACK_SIZE);

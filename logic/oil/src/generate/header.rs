@@ -76,7 +76,7 @@ pub fn header(configuration: &Configuration) -> String {
     text
 }
 
-/// What the OSEK header is switched by.
+/// Writes the macros that select parts of the OSEK header.
 fn switches(text: &mut String, configuration: &Configuration) {
     let extended = configuration.checking == Checking::Extended;
     let lines = [

@@ -1,4 +1,4 @@
-//! What is made of a configuration: C files, a Rust file, OIL again.
+//! Generates from a configuration: C files, a Rust file, OIL again.
 
 mod header;
 mod oil;

@@ -53,7 +53,7 @@ fn table<'o, T>(
     text.push_str("};\n");
 }
 
-/// What the program has to define.
+/// Declares the functions that the program has to define.
 fn functions(text: &mut String, configuration: &Configuration) {
     text.push_str(
         "\n/* What the program defines: TASK(x), ISR(x), ALARMCALLBACK(x) and hooks. */\n",

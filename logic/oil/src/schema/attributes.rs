@@ -70,7 +70,7 @@ pub(crate) const OS: &[Attribute] = &[
         shape: NOT,
         presence: Optional("`FALSE`"),
         is_standard: false,
-        about: "whether the times of each job are told; `BUDGET` and `INTERARRIVAL` need it",
+        about: "whether the times of each job are recorded; `BUDGET` and `INTERARRIVAL` need it",
     },
 ];
 

@@ -53,7 +53,7 @@ pub(crate) const COUNTER: &[Attribute] = &[
     },
 ];
 
-/// What an alarm or an expiry point does.
+/// Kinds of action of an alarm or an expiry point.
 const ACTIONS: Shape = Shape::Choice(&[
     Choice { word: "ACTIVATETASK", attributes: &[TASK] },
     Choice {

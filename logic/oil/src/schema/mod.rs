@@ -54,7 +54,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// What it is called in a sentence.
+    /// Returns the noun for it in a sentence.
     pub(crate) const fn noun(self) -> &'static str {
         match self {
             Self::Os => "OS object",
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// Its attributes.
+    /// Returns the attributes of this kind of object.
     pub(crate) const fn attributes(self) -> &'static [Attribute] {
         match self {
             Self::Os => attributes::OS,
@@ -94,11 +94,11 @@ pub(crate) const REFUSED: [(&str, &str); 5] = [
     ("NM", "there is no network management here; leave it out"),
 ];
 
-/// What to do instead of messages.
+/// Remedy for messages, which are refused.
 pub(crate) const MESSAGE_REMEDY: &str =
     "communication is by the channels of the site file and `Com_SendSignal`; leave it out";
 
-/// Whether a word names a kind of object, among them those that are refused.
+/// Returns `true` if a word names a kind of object, those that are refused included.
 pub(crate) fn is_object_word(word: &str) -> bool {
     Kind::of(word).is_some() || REFUSED.iter().any(|(refused, _)| *refused == word)
 }
@@ -106,22 +106,22 @@ pub(crate) fn is_object_word(word: &str) -> bool {
 /// An attribute that an object or a block may have.
 #[derive(Debug)]
 pub(crate) struct Attribute {
-    /// Its word.
+    /// The word in the text.
     pub(crate) word: &'static str,
-    /// What its value is.
+    /// The form of its value.
     pub(crate) shape: Shape,
-    /// Whether it may be left out.
+    /// The number of times that it is given.
     pub(crate) presence: Presence,
-    /// Whether OSEK OIL 2.5 has it.
+    /// `true` if OSEK OIL 2.5 has it.
     pub(crate) is_standard: bool,
-    /// What it says, in a sentence without its stop.
+    /// The meaning, as a sentence without its stop.
     pub(crate) about: &'static str,
 }
 
-/// What a value is.
+/// The form of a value.
 #[derive(Debug)]
 pub(crate) enum Shape {
-    /// A whole number.
+    /// A whole number from `min` to `max`.
     Number { min: u64, max: u64 },
     /// A whole number, or `AUTO`.
     NumberOrAuto { min: u64, max: u64 },
@@ -142,16 +142,16 @@ pub(crate) enum Shape {
 /// One of the words that a value may be.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    /// The word.
+    /// The word in the text.
     pub(crate) word: &'static str,
     /// The attributes in its block.
     pub(crate) attributes: &'static [Attribute],
 }
 
-/// How often an attribute is given.
+/// The number of times that an attribute is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// Once.
+    /// Once; leaving it out is a problem.
     Required,
     /// Once or not at all; what it means that it isn't there.
     Optional(&'static str),
@@ -162,12 +162,12 @@ pub(crate) enum Presence {
 }
 
 impl Presence {
-    /// Whether it may be given several times.
+    /// Returns `true` if it may be given several times.
     pub(crate) const fn is_many(self) -> bool {
         matches!(self, Self::Many | Self::Several)
     }
 
-    /// Whether it has to be given.
+    /// Returns `true` if it has to be given.
     pub(crate) const fn is_required(self) -> bool {
         matches!(self, Self::Required | Self::Several)
     }

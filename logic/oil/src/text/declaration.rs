@@ -1,13 +1,13 @@
-//! What the section `IMPLEMENTATION` declares: attributes, their types, ranges and defaults.
+//! The declarations of the section `IMPLEMENTATION`: attributes, their types, ranges and defaults.
 //!
 //! ```text
 //! TASK { UINT32 [1..16] PRIORITY; ENUM [NON, FULL] SCHEDULE = FULL; UINT32 VENDOR_STACK = 512; };
 //! ```
 
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::text::tree::Value;
 
-/// All declarations.
+/// All declarations of a text, by object and attribute.
 #[derive(Debug, Default)]
 pub(crate) struct Declarations {
     /// The attributes of each kind of object, in the order of the text.
@@ -40,13 +40,13 @@ impl Declarations {
 pub(crate) struct Declaration {
     /// `UINT32`, `ENUM`, `TASK_TYPE` and so on.
     pub(crate) type_word: Word,
-    /// The attribute.
+    /// The attribute that it declares.
     pub(crate) name: Word,
-    /// What its value may be.
+    /// The values that are allowed.
     pub(crate) range: Range,
-    /// Whether it may be given several times.
+    /// `true` if it may be given several times.
     pub(crate) is_many: bool,
-    /// What it is where it is left out.
+    /// The value if it is left out.
     pub(crate) default: Option<Fallback>,
 }
 
@@ -55,17 +55,17 @@ pub(crate) struct Declaration {
 pub(crate) struct Fallback {
     pub(crate) value: Value,
     pub(crate) token: String,
-    pub(crate) place: Place,
+    pub(crate) place: TextPosition,
 }
 
-/// What a declaration restricts a value to.
+/// The restriction of a value by a declaration.
 #[derive(Clone, Debug)]
 pub(crate) enum Range {
     /// Whatever the type has.
     Any,
     /// Numbers from one to another.
     Numbers(i128, i128),
-    /// Some numbers.
+    /// Single numbers that are allowed.
     Some(Vec<i128>),
     /// Words, each with the attributes of its block: the values of `ENUM` and `BOOLEAN`.
     Words(Vec<Branch>),

@@ -159,7 +159,7 @@ impl Parser<'_, '_> {
         Err(Unreadable)
     }
 
-    /// What stands between `[` and `]`, with the latter.
+    /// Reads the range between `[` and `]`, and the latter.
     fn range(&mut self, depth: usize) -> Result<Range, Unreadable> {
         if matches!(self.peek().kind, TokenKind::Number(_)) {
             self.numbers()

@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::problem::Collector;
 use crate::text::lexeme::{Item, Token, TokenKind, items};
-use crate::text::place::Place;
+use crate::text::place::TextPosition;
 use crate::text::sections::is_cpu_word;
 
 /// Most bytes of all files together.
@@ -37,7 +37,7 @@ impl fmt::Display for NotIncluded {
     }
 }
 
-/// What is known while files are put together.
+/// The state while files are put together.
 struct Including<'r, 'i> {
     include: &'r mut Include<'i>,
     collector: &'r mut Collector,
@@ -47,7 +47,7 @@ struct Including<'r, 'i> {
     bytes: usize,
     /// Blocks that are open at the last token.
     depth: usize,
-    /// Whether a CPU section has begun.
+    /// `true` once a CPU section has begun.
     in_cpu: bool,
     tokens: Vec<Token>,
 }
@@ -78,7 +78,7 @@ pub(crate) fn tokens(
         tokens: Vec::new(),
     };
     let file = including.collector.add_file(name);
-    let start = Place { file, line: 1, column: 1 };
+    let start = TextPosition { file, line: 1, column: 1 };
     let end = including.add(name, text, file, start);
     including.tokens.push(Token { kind: TokenKind::End, place: end });
     including.tokens
@@ -86,7 +86,7 @@ pub(crate) fn tokens(
 
 impl Including<'_, '_> {
     /// Adds the tokens of a file without its end, and says where that is.
-    fn add(&mut self, name: &str, text: &str, file: u16, place: Place) -> Place {
+    fn add(&mut self, name: &str, text: &str, file: u16, place: TextPosition) -> TextPosition {
         self.bytes = self.bytes.saturating_add(text.len());
         if self.bytes > TEXT_BYTES_MAX {
             let message = format!(
@@ -122,7 +122,7 @@ impl Including<'_, '_> {
         self.tokens.push(token);
     }
 
-    fn directive(&mut self, place: Place, line: &str) {
+    fn directive(&mut self, place: TextPosition, line: &str) {
         let directive = directive(line).filter(|directive| {
             matches!(directive, Directive::Include(_)) || !self.collector.is_strict()
         });
@@ -191,7 +191,7 @@ impl Including<'_, '_> {
     /// A file that is not there, or that is there and can't be read, which is an error anywhere.
     /// Before the CPU only definitions of an implementation stand; what they define beyond the
     /// language is used for nothing here.
-    fn missing(&mut self, place: Place, written: &str, reasons: &[NotIncluded]) {
+    fn missing(&mut self, place: TextPosition, written: &str, reasons: &[NotIncluded]) {
         let is_there = reasons.iter().any(|reason| matches!(reason, NotIncluded::Unreadable(_)));
         let why = reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         let refused = format!("it can't be included: {why}");

@@ -1,4 +1,4 @@
-//! Characters to tokens.
+//! Splits characters into tokens.
 //!
 //! Comments of C and C++ and white space separate tokens. A number with a letter in it, a string
 //! without its end and a character that OIL has no use for are tokens too: the parser says what
@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use logos::{Filter, Lexer, Logos};
 
 use crate::problem::Collector;
-use crate::text::place::Place;
+use crate::text::place::TextPosition;
 
 /// Longest word, in bytes.
 pub(crate) const WORD_BYTES_MAX: usize = 100;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name or a word of OIL.
@@ -25,7 +25,7 @@ pub(crate) enum TokenKind {
     Text(String),
     /// One of `{ } [ ] = : ; ,` or `..`.
     Mark(&'static str),
-    /// Something else.
+    /// Any other character, which the language doesn't have.
     Foreign(String),
     /// The end of the file.
     End,
@@ -35,7 +35,7 @@ pub(crate) enum TokenKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
-    pub(crate) place: Place,
+    pub(crate) place: TextPosition,
 }
 
 impl Token {
@@ -51,7 +51,7 @@ impl Token {
         }
     }
 
-    /// Whether it is this mark.
+    /// Returns `true` if it is this mark.
     pub(crate) fn is(&self, mark: &str) -> bool {
         matches!(&self.kind, TokenKind::Mark(own) if *own == mark)
     }
@@ -62,7 +62,7 @@ impl Token {
 pub(crate) enum Item {
     Token(Token),
     /// A line that begins with `#`, as written.
-    Directive(Place, String),
+    Directive(TextPosition, String),
 }
 
 #[derive(Clone, Copy, Debug, Logos, PartialEq, Eq)]
@@ -125,16 +125,16 @@ fn comment(lexer: &mut Lexer<'_, Lexeme>) -> Filter<()> {
 }
 
 /// Adds up lines and columns from one token to the next.
-struct Places<'t> {
+struct Positions<'t> {
     text: &'t str,
     /// Up to where lines and columns are counted, in bytes.
     counted: usize,
-    place: Place,
+    place: TextPosition,
 }
 
-impl Places<'_> {
+impl Positions<'_> {
     /// The place of a byte at or behind the one asked for before.
-    fn at(&mut self, offset: usize) -> Place {
+    fn at(&mut self, offset: usize) -> TextPosition {
         for character in self.text[self.counted..offset].chars() {
             if character == '\n' {
                 self.place.line += 1;
@@ -151,7 +151,8 @@ impl Places<'_> {
 /// The tokens of a file, the last of which is its end.
 pub(crate) fn items(text: &str, file: u16, collector: &mut Collector) -> Vec<Item> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut places = Places { text, counted: 0, place: Place { file, line: 1, column: 1 } };
+    let mut places =
+        Positions { text, counted: 0, place: TextPosition { file, line: 1, column: 1 } };
     let mut items = Vec::new();
     let mut lexer = Lexeme::lexer(text);
     while let Some(lexeme) = lexer.next() {
@@ -163,7 +164,12 @@ pub(crate) fn items(text: &str, file: u16, collector: &mut Collector) -> Vec<Ite
     items
 }
 
-fn item(lexeme: Result<Lexeme, ()>, slice: &str, place: Place, collector: &mut Collector) -> Item {
+fn item(
+    lexeme: Result<Lexeme, ()>,
+    slice: &str,
+    place: TextPosition,
+    collector: &mut Collector,
+) -> Item {
     let kind = match lexeme {
         Ok(Lexeme::Word) => {
             if slice.len() > WORD_BYTES_MAX {

@@ -11,7 +11,7 @@ pub(crate) enum NumberError {
     TooLarge,
 }
 
-/// Reads a number.
+/// Reads a number in any notation of the language.
 pub(crate) fn read(text: &str) -> Result<Value, NumberError> {
     let negative = text.starts_with('-');
     let plain = text.strip_prefix(['+', '-']).unwrap_or(text);

@@ -7,7 +7,7 @@ use crate::problem::Collector;
 use crate::schema::is_object_word;
 use crate::text::lexeme::{Token, TokenKind};
 use crate::text::number::{self, NumberError};
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::text::sections::SECTIONS;
 use crate::text::tree::{Attribute, Block, Value};
 
@@ -18,7 +18,7 @@ pub(crate) const NESTING_MAX: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// Where in the tokens the parser is.
+/// The parser, with its position among the tokens.
 pub(crate) struct Parser<'t, 'c> {
     tokens: &'t [Token],
     at: usize,
@@ -185,7 +185,7 @@ impl Parser<'_, '_> {
     }
 
     /// The mark `mark`, where it is said to stand.
-    pub(crate) fn expect(&mut self, mark: &str, where_: &str) -> Result<Place, Unreadable> {
+    pub(crate) fn expect(&mut self, mark: &str, where_: &str) -> Result<TextPosition, Unreadable> {
         let place = self.peek().place;
         if self.take(mark) { Ok(place) } else { Err(self.expected(&format!("`{mark}` {where_}"))) }
     }
@@ -208,7 +208,7 @@ impl Parser<'_, '_> {
     }
 
     /// Tells that the block of `what` has no end.
-    pub(crate) fn not_closed(&mut self, what: &str, open: Place) {
+    pub(crate) fn not_closed(&mut self, what: &str, open: TextPosition) {
         let here = self.peek().place;
         let open = self.collector.name(open, here);
         self.expected(&format!("`}}`; the block of {what} begins in {open} and has no end"));
@@ -231,7 +231,7 @@ impl Parser<'_, '_> {
         self.peek().kind == TokenKind::End
     }
 
-    /// Whether an object begins here, like `TASK name`, or a section.
+    /// Returns `true` if an object begins here, like `TASK name`, or a section.
     pub(crate) fn is_at_object(&self) -> bool {
         let is_word = |token: &Token| matches!(token.kind, TokenKind::Word(_));
         let token = self.peek();
@@ -244,7 +244,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether a section begins here.
+    /// Returns `true` if a section begins here.
     pub(crate) fn is_at_section(&self) -> bool {
         matches!(&self.peek().kind, TokenKind::Word(word) if SECTIONS.contains(&word.as_str()))
     }

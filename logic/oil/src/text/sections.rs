@@ -15,7 +15,7 @@ use crate::problem::Collector;
 use crate::schema::{Kind, REFUSED, is_object_word};
 use crate::text::lexeme::{Token, TokenKind};
 use crate::text::parser::{Parser, Unreadable};
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 use crate::text::tree::{Block, Object, Tree};
 use quietcore_wording::{either, meant, nearest};
 
@@ -70,12 +70,12 @@ pub(crate) fn parse(tokens: &[Token], collector: &mut Collector) -> Tree {
     tree
 }
 
-/// Where each section was found first.
+/// The first occurrence of each section.
 #[derive(Default)]
 struct Sections {
-    version: Option<Place>,
-    implementation: Option<Place>,
-    cpu: Option<Place>,
+    version: Option<TextPosition>,
+    implementation: Option<TextPosition>,
+    cpu: Option<TextPosition>,
     /// Number of CPU sections so far.
     cpus: u16,
 }

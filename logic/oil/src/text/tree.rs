@@ -1,12 +1,12 @@
-//! What an OIL text says, before anybody asks what it means.
+//! An OIL text as a tree, without a meaning.
 
 use crate::text::declaration::Declarations;
-use crate::text::place::{Place, Word};
+use crate::text::place::{TextPosition, Word};
 
-/// A whole text.
+/// The text of all files, put together.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    /// What `IMPLEMENTATION` declares.
+    /// The declarations of the section `IMPLEMENTATION`.
     pub(crate) declarations: Declarations,
     /// The name of the CPU.
     pub(crate) cpu: Option<Word>,
@@ -21,20 +21,20 @@ pub(crate) struct Tree {
 pub(crate) struct Object {
     /// `TASK` and the like.
     pub(crate) kind: Word,
-    /// Its name.
+    /// The name of the object.
     pub(crate) name: Word,
-    /// What it says of itself.
+    /// The attributes of the object.
     pub(crate) block: Block,
     /// Which of several CPU sections it stands in, from 1.
     pub(crate) section: u16,
 }
 
-/// What stands between `{` and `}`.
+/// The content of a pair of `{` and `}`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     /// The attributes, in their order.
     pub(crate) attributes: Vec<Attribute>,
-    /// Whether something in it could not be read, so that what seems missing may be there.
+    /// `true` if a part of it could not be read, so that what seems missing may be there.
     pub(crate) is_damaged: bool,
 }
 
@@ -66,8 +66,8 @@ impl Block {
         }
     }
 
-    /// Adds an attribute.
-    pub(crate) fn add(&mut self, word: &str, value: Value, token: String, place: Place) {
+    /// Adds an attribute as if the text had it.
+    pub(crate) fn add(&mut self, word: &str, value: Value, token: String, place: TextPosition) {
         let name = Word { text: word.to_owned(), place };
         self.attributes.push(Attribute { name, value, place, token, block: None });
     }
@@ -83,12 +83,12 @@ impl Attribute {
 /// `NAME = value { … };`
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
-    /// Its name.
+    /// The word before `=`.
     pub(crate) name: Word,
-    /// Its value.
+    /// The value behind `=`.
     pub(crate) value: Value,
-    /// Where the value stands.
-    pub(crate) place: Place,
+    /// Position of the value.
+    pub(crate) place: TextPosition,
     /// The value's token; a string in its quotation marks.
     pub(crate) token: String,
     /// The block behind the value.
@@ -102,16 +102,16 @@ pub(crate) enum Value {
     Word,
     /// `TRUE` or `FALSE`.
     Truth(bool),
-    /// A whole number.
+    /// A whole number with its sign.
     Integer {
-        /// Whether it has a `-`.
+        /// `true` if it has a `-`.
         negative: bool,
-        /// Its size.
+        /// The number without its sign.
         magnitude: u64,
     },
     /// A number with a fraction or an exponent.
     Float,
-    /// A string.
+    /// A string in quotation marks.
     Text,
     /// `AUTO`
     Auto,
@@ -130,7 +130,7 @@ impl Value {
         }
     }
 
-    /// What it is called in a sentence.
+    /// Returns the noun for it in a sentence.
     pub(crate) const fn noun(&self) -> &'static str {
         match self {
             Self::Word => "a name",

@@ -47,7 +47,7 @@ pub(crate) struct Task {
     pub(crate) resources: Vec<usize>,
 }
 
-/// What a resource is: a standard one, another name of one, or an internal one.
+/// The kind of a resource: a standard one, another name of one, or an internal one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Property {
     Standard,
@@ -62,7 +62,7 @@ pub(crate) struct Isr {
     pub(crate) resources: Vec<usize>,
 }
 
-/// What an alarm does.
+/// The action of an alarm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
     Activate(usize),
@@ -77,7 +77,7 @@ pub(crate) struct Alarm {
     pub(crate) start: Option<(u32, u32)>,
 }
 
-/// An application.
+/// An application drawn by chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Application {
     pub(crate) modes: usize,

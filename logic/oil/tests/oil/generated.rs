@@ -1,4 +1,4 @@
-//! What is made of a configuration: stored copies, compilers, and the same tables everywhere.
+//! Tests of generated files: stored copies, compilers, and the same tables everywhere.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -147,7 +147,7 @@ fn functions(configuration: &Configuration) -> String {
     text
 }
 
-/// What `dump.c` prints, from the tables in memory.
+/// Writes the output of `dump.c`, from the tables in memory.
 fn dump(configuration: &Configuration) -> String {
     let mut nothing = |_: Function<'_>| -> kernel::Entry { noop };
     let tables = Tables::new(configuration, Hooks::default(), &mut nothing);

@@ -1,4 +1,4 @@
-//! What is done with a text that a stranger wrote; shared with the fuzz target.
+//! Reads a text that a stranger wrote; shared with the fuzz target.
 
 use quietcore_oil::{Function, NotIncluded, Reading, Tables, header, oil, read, rust, source};
 use quietcore_osek::check::check;

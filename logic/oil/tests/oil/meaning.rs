@@ -1,4 +1,4 @@
-//! What objects mean together.
+//! Tests of the meaning of objects together.
 
 use quietcore_oil::{Action, Configuration};
 use quietcore_osek::configuration::{Class, Kind, Scale};

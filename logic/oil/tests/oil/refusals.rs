@@ -40,7 +40,7 @@ fn every_refusal_says_what_is_stored() {
     );
 }
 
-/// Whether a line of the table is something that is said.
+/// Returns `true` if a line of the table is a message.
 fn is_said(line: &str) -> bool {
     line.starts_with('>') || line.starts_with('~')
 }

@@ -1,4 +1,4 @@
-//! What was meant is what is read: random applications, written down and read again.
+//! Reading restores the meaning: random applications are written down and read again.
 
 use proptest::prelude::*;
 use quietcore_oil::{self as oil, Configuration, Function, Tables, header, source};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quietcore_oil::{Configuration, NotIncluded, Problems, Reading, read};
 
-/// A strict reading.
+/// Options of a strict reading, without a tick.
 pub(crate) const STRICT: Reading = Reading { strict: true, tick_ns: None };
 
 /// Reads a text that includes nothing as `a.oil`, strictly.

@@ -1,4 +1,4 @@
-//! What a text may look like.
+//! Tests of the syntax.
 
 use proptest::prelude::*;
 use quietcore_osek::configuration::Checking;

@@ -82,7 +82,7 @@ fn write(draft: &Draft) -> Vec<u8> {
     file
 }
 
-/// What is said of a file that was right before it was changed.
+/// Returns the refusal of a file that was right before it was changed.
 fn said(change: impl FnOnce(&mut Draft)) -> String {
     let mut draft = right();
     change(&mut draft);

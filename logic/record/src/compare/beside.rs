@@ -15,13 +15,13 @@ use crate::statistics::Statistics;
 /// A run beside a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SideBySide {
-    /// The table's id.
+    /// Id of the table.
     pub table: &'static str,
-    /// What it shows.
+    /// Title of the table.
     pub title: &'static str,
-    /// Paper and place.
+    /// The paper and the place in it.
     pub source: String,
-    /// What a reader must know about the table, and about this comparison.
+    /// Remarks that a reader must know about the table, and about this comparison.
     pub remarks: Vec<String>,
     /// Each record beside each row that is like it.
     pub rows: Vec<SideRow>,
@@ -32,13 +32,13 @@ pub struct SideBySide {
 /// A record beside a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SideRow {
-    /// The record's name.
+    /// Name of the record.
     pub record: String,
-    /// What the row is about.
+    /// Subject of the published row.
     pub published: String,
     /// The row's profile, if it has one.
     pub profile: Option<String>,
-    /// Whether it is the record's profile too. If not, the conditions differ.
+    /// `true` if it is the record's profile too. If not, the conditions differ.
     pub same_profile: bool,
     /// The figures that both have.
     pub figures: Vec<SideFigure>,
@@ -47,11 +47,11 @@ pub struct SideRow {
 /// A figure of both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SideFigure {
-    /// Which.
+    /// The statistic that both figures are of.
     pub figure: Figure,
     /// As published, in ns.
     pub published_ns: f64,
-    /// How far the printed figure may be off, in ns.
+    /// The largest error of the printed figure, in ns.
     pub published_error_ns: f64,
     /// As measured, in ns; absent where the sample doesn't carry it.
     pub measured_ns: Option<Value>,
@@ -63,7 +63,7 @@ pub struct SideFigure {
     pub ratio_high: Option<f64>,
 }
 
-/// Why a run can't be put beside a table.
+/// The reason why a run can't be put beside a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BesideError {
     /// Nobody measured these figures.
@@ -71,9 +71,9 @@ pub enum BesideError {
         "`{table}` gives {quantity}, not a measurement; `show` judges the run against such limits"
     )]
     NotMeasured {
-        /// The table's id.
+        /// Id of the table.
         table: &'static str,
-        /// What it gives.
+        /// Description of the table's quantity.
         quantity: &'static str,
     },
     /// It says how others measured.
@@ -81,9 +81,9 @@ pub enum BesideError {
         "`{table}` gives {quantity}, and no figure of a run; `compare --tables --json` prints it"
     )]
     OfConditions {
-        /// The table's id.
+        /// Id of the table.
         table: &'static str,
-        /// What it gives.
+        /// Description of the table's quantity.
         quantity: &'static str,
     },
     /// It was printed without figures.
@@ -92,7 +92,7 @@ pub enum BesideError {
          --json` prints what is known of it"
     )]
     NoFigures {
-        /// The table's id.
+        /// Id of the table.
         table: &'static str,
     },
     /// The figures are not those of a record.
@@ -101,7 +101,7 @@ pub enum BesideError {
          the slowdowns of `probe memory`"
     )]
     OfSeveral {
-        /// The table's id.
+        /// Id of the table.
         table: &'static str,
     },
     /// No record measures this.
@@ -110,9 +110,9 @@ pub enum BesideError {
          {probes}); choose a table of what was measured"
     )]
     OtherQuantity {
-        /// The table's id.
+        /// Id of the table.
         table: &'static str,
-        /// What it gives.
+        /// Description of the table's quantity.
         quantity: &'static str,
         /// The probes of the run.
         probes: String,

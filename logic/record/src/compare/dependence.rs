@@ -1,4 +1,4 @@
-//! How far successive values depend on each other, from a record's time line.
+//! The dependence of successive values on each other, from a record's time line.
 //!
 //! The mean of a batch of m independent values has a variance of σ²/m. Where the means of batches
 //! vary more, m values say only as much as m / inflation independent ones. Batches have to be long
@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::record::{Record, Timeline};
 
-/// The least batches that tell anything.
+/// The fewest batches that tell anything.
 const BATCHES_MIN: usize = 20;
-/// The batches that are aimed at.
+/// The number of batches that is aimed at.
 const BATCHES: usize = 40;
 
-/// By how much the values of a record say too little.
+/// The factor by which the values of a record say too little.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Dependence {
     /// Variance of the mean, as a multiple of what it is for independent values; at least 1.
@@ -24,7 +24,7 @@ pub struct Dependence {
 }
 
 impl Dependence {
-    /// Estimates it.
+    /// Estimates the dependence from the time line of a record.
     pub(super) fn of(record: &Record) -> Self {
         let unknown = Self { inflation: 1.0, batches: None };
         let Some(deviation) = record.release.standard_deviation_ns() else { return unknown };
@@ -41,13 +41,13 @@ impl Dependence {
         Self { inflation: inflation.clamp(1.0, size.max(1) as f64), batches }
     }
 
-    /// Degrees of freedom of limits that rest on it.
+    /// Returns the degrees of freedom of limits that rest on it.
     pub(super) fn freedom(&self) -> f64 {
         self.batches.map_or(f64::INFINITY, |batches| (batches - 1) as f64)
     }
 }
 
-/// The means of batches of equal size, and that size in values.
+/// Returns the means of batches of equal size, and that size in values.
 fn batch_means(timeline: &Timeline) -> Option<(Vec<f64>, u64)> {
     let whole: Vec<u64> = timeline
         .slots

@@ -16,7 +16,7 @@ const SUMMED_EVENTS: f64 = 10_000.0;
 /// Steps of a bisection: enough to exhaust a double's precision.
 const BISECTIONS: usize = 100;
 
-/// The probability that a t variable of `freedom` degrees is further from 0 than `t`.
+/// Returns the probability that a t variable of `freedom` degrees is further from 0 than `t`.
 pub(super) fn two_sided(t: f64, freedom: f64) -> f64 {
     if t.is_nan() {
         return 1.0;
@@ -30,7 +30,7 @@ pub(super) fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t)).clamp(0.0, 1.0)
 }
 
-/// The 97.5 % quantile of a t variable.
+/// Returns the 97.5 % quantile of a t variable of `freedom` degrees.
 pub(super) fn t_quantile(freedom: f64) -> f64 {
     if freedom.is_infinite() {
         return Z;
@@ -38,8 +38,9 @@ pub(super) fn t_quantile(freedom: f64) -> f64 {
     bisect(0.0, 1_000.0, |t| two_sided(t, freedom) < super::SIGNIFICANCE)
 }
 
-/// Ranks, as parts of the sample, between which the quantile `part` lies with 95 % confidence, when
-/// the sample says as much as `count` independent values. `None` at an end without limit.
+/// Returns the ranks, as parts of the sample, between which the quantile `part` lies with 95 %
+/// confidence, when the sample says as much as `count` independent values. `None` at an end without
+/// limit.
 pub(super) fn rank_limits(count: f64, part: f64) -> (Option<f64>, Option<f64>) {
     let expected = count * part.min(1.0 - part);
     let spread = (part * (1.0 - part) / count).sqrt();
@@ -54,13 +55,13 @@ pub(super) fn rank_limits(count: f64, part: f64) -> (Option<f64>, Option<f64>) {
     ((low > 0.0).then_some(low), (high < 1.0).then_some(high))
 }
 
-/// The probability of at most `k` events in `count` trials, also between whole numbers.
+/// Returns the probability of at most `k` events in `count` trials, also between whole numbers.
 fn binomial_at_most(k: f64, count: f64, part: f64) -> f64 {
     if k >= count { 1.0 } else { incomplete_beta(count - k, k + 1.0, 1.0 - part) }
 }
 
-/// The two-sided 95 % limits of a probability (Clopper and Pearson) when `seen` of `count` were
-/// seen. Both may be parts of whole numbers, for values that depend on each other.
+/// Returns the two-sided 95 % limits of a probability (Clopper and Pearson) when `seen` of `count`
+/// were seen. Both may be parts of whole numbers, for values that depend on each other.
 pub(super) fn probability_limits(seen: f64, count: f64) -> (f64, f64) {
     if count <= 0.0 {
         return (0.0, 1.0);
@@ -86,8 +87,8 @@ pub(super) fn probability_limits(seen: f64, count: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// The probability that all of the `seen` highest of both samples belong to the one of `count`
-/// values and none to the other of `other`, when both samples come from one distribution.
+/// Returns the probability that all of the `seen` highest of both samples belong to the one of
+/// `count` values and none to the other of `other`, when both samples come from one distribution.
 pub(super) fn all_on_one_side(seen: f64, count: f64, other: f64) -> f64 {
     if seen <= 0.0 {
         return 1.0;
@@ -102,8 +103,8 @@ pub(super) fn all_on_one_side(seen: f64, count: f64, other: f64) -> f64 {
     .clamp(0.0, 1.0)
 }
 
-/// Fisher's exact test, two-sided: the probability of events divided between the samples as
-/// unevenly as this. With very many events the normal approximation.
+/// Returns the probability of events divided between the samples as unevenly as this: Fisher's
+/// exact test, two-sided. With very many events it is the normal approximation.
 pub(super) fn fisher(seen_a: f64, count_a: f64, seen_b: f64, count_b: f64) -> f64 {
     let (seen, count) = (seen_a + seen_b, count_a + count_b);
     if seen <= 0.0 || seen >= count {
@@ -125,7 +126,7 @@ pub(super) fn fisher(seen_a: f64, count_a: f64, seen_b: f64, count_b: f64) -> f6
     (least..=most).map(|in_a| probability(in_a as f64)).filter(|p| *p <= this).sum::<f64>().min(1.0)
 }
 
-/// The regularised incomplete beta function.
+/// Returns the regularised incomplete beta function.
 ///
 /// `puruspe::betai` takes its continued fraction on the wrong side of the mean for a part of the
 /// lower tail, where it doesn't converge (0.99998 instead of 10⁻⁹ for 700, 501, 0.5). There the
@@ -135,7 +136,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if wrong_side { 1.0 - puruspe::betai(b, a, 1.0 - x) } else { puruspe::betai(a, b, x) }
 }
 
-/// Where between `low` and `high` a condition that stays true begins to hold.
+/// Returns the point between `low` and `high` at which a condition that stays true begins to hold.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);

@@ -12,7 +12,7 @@ struct Step {
     count: u64,
 }
 
-/// The distribution.
+/// An empirical distribution function in ascending steps.
 #[derive(Debug)]
 pub(crate) struct DistributionFunction {
     steps: Vec<Step>,
@@ -24,7 +24,7 @@ pub(crate) struct DistributionFunction {
 
 /// A value of the distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Point {
+pub(crate) enum DistributionValue {
     /// The value, in ns, and the width of its bin.
     Inside { value: f64, width: f64 },
     /// Somewhere in the overflow, above this, in ns.
@@ -61,7 +61,7 @@ impl DistributionFunction {
         }
     }
 
-    /// Values are known in steps of this, in ns.
+    /// Returns the step in which values are known, in ns.
     pub(crate) fn resolution(&self) -> f64 {
         self.resolution
     }
@@ -70,21 +70,21 @@ impl DistributionFunction {
         self.count
     }
 
-    /// The value below which `part` of the sample lies.
-    pub(crate) fn at(&self, part: f64) -> Point {
+    /// Returns the value below which `part` of the sample lies.
+    pub(crate) fn at(&self, part: f64) -> DistributionValue {
         let rank = part * self.count as f64;
         let index = self.steps.partition_point(|step| ((step.below + step.count) as f64) < rank);
         match self.steps.get(index) {
             Some(step) => {
                 let within = ((rank - step.below as f64) / step.count as f64).clamp(0.0, 1.0);
                 let width = step.high - step.low;
-                Point::Inside { value: step.low + within * width, width }
+                DistributionValue::Inside { value: step.low + within * width, width }
             }
-            None => Point::Beyond(self.overflow_from),
+            None => DistributionValue::Beyond(self.overflow_from),
         }
     }
 
-    /// Values that are above `limit` whatever their place in their bin.
+    /// Counts the values that are above `limit_ns` wherever in their bins they lie.
     pub(crate) fn certainly_above(&self, limit_ns: u64) -> u64 {
         let limit = limit_ns as f64;
         let index = self.steps.partition_point(|step| step.low <= limit);
@@ -92,8 +92,8 @@ impl DistributionFunction {
         binned + if self.overflow_from > limit { self.overflow } else { 0 }
     }
 
-    /// Mean, variance and fourth central moment, from the middles of the bins; `None` below two
-    /// values or where an overflow hides some.
+    /// Returns mean, variance and fourth central moment, from the middles of the bins; `None` below
+    /// two values or where an overflow hides some.
     pub(crate) fn moments(&self) -> Option<Moments> {
         if self.count < 2 || self.overflow > 0 {
             return None;
@@ -111,7 +111,7 @@ impl DistributionFunction {
     }
 }
 
-/// Central moments.
+/// Mean and central moments, in powers of ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
     pub(crate) mean: f64,
@@ -130,9 +130,9 @@ mod tests {
         histogram.record_many(5_000, 4);
         histogram.record_overflow(2, 50_000, 60_000);
         let function = DistributionFunction::of(&histogram);
-        assert_eq!(function.at(0.2), Point::Inside { value: 2_500.0, width: 1_000.0 });
-        assert_eq!(function.at(0.6), Point::Inside { value: 5_500.0, width: 1_000.0 });
-        assert_eq!(function.at(0.9), Point::Beyond(10_000.0));
+        assert_eq!(function.at(0.2), DistributionValue::Inside { value: 2_500.0, width: 1_000.0 });
+        assert_eq!(function.at(0.6), DistributionValue::Inside { value: 5_500.0, width: 1_000.0 });
+        assert_eq!(function.at(0.9), DistributionValue::Beyond(10_000.0));
         assert_eq!(function.certainly_above(2_500), 6);
         assert_eq!(function.certainly_above(20_000), 0);
         assert!(function.moments().is_none());

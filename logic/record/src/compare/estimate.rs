@@ -1,7 +1,7 @@
 //! Each statistic of two records with its uncertainty, and the difference of the two.
 
 use super::distribution::{Z, fisher, rank_limits, t_quantile, two_sided};
-use super::distribution_function::Point;
+use super::distribution_function::DistributionValue;
 use super::{Difference, Finding, Interval, Side, Value};
 use crate::histogram::Quantile;
 use crate::statistics::Statistics;
@@ -83,12 +83,14 @@ fn quantile(side: &Side<'_>, part: f64) -> Estimate {
     let (low, high) = rank_limits(side.effective_count(), part);
     let freedom = side.dependence.freedom();
     match side.function.at(part) {
-        Point::Inside { value, width } => {
+        DistributionValue::Inside { value, width } => {
             // Where in its bin a value lies is known to a uniform error.
             let rounding = width / 12.0_f64.sqrt();
             let error = |limit: f64| match side.function.at(limit) {
-                Point::Inside { value: end, .. } => Some(((end - value).abs() / Z).hypot(rounding)),
-                Point::Beyond(_) => None,
+                DistributionValue::Inside { value: end, .. } => {
+                    Some(((end - value).abs() / Z).hypot(rounding))
+                }
+                DistributionValue::Beyond(_) => None,
             };
             Estimate {
                 value: Value::Exactly(value),
@@ -100,12 +102,12 @@ fn quantile(side: &Side<'_>, part: f64) -> Estimate {
                 freedom,
             }
         }
-        Point::Beyond(bound) => {
+        DistributionValue::Beyond(bound) => {
             let below = match low.map(|low| side.function.at(low)) {
-                Some(Point::Inside { value, width }) => {
+                Some(DistributionValue::Inside { value, width }) => {
                     ((bound - value) / Z).hypot(width / 12.0_f64.sqrt())
                 }
-                Some(Point::Beyond(_)) => 0.0,
+                Some(DistributionValue::Beyond(_)) => 0.0,
                 None => bound / Z,
             };
             Estimate {

@@ -18,7 +18,7 @@ use crate::verdict::thousands;
 /// The most limits that rates are given for.
 const LIMITS_MAX: usize = 8;
 
-/// How often one record exceeds the other's maximum.
+/// Exceedances of the smaller maximum of two records by the other one.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Beyond {
     /// The record with the larger maximum: `A` or `B`.
@@ -29,17 +29,17 @@ pub struct Beyond {
     pub max_ns: u64,
     /// Values certainly above the limit.
     pub values: u64,
-    /// Of how many.
+    /// Number of all values of that record.
     pub of: u64,
-    /// What the test counts as independent events.
+    /// Exceedances that the test counts as independent events.
     pub events: f64,
     /// Probability of this by chance, this comparison alone.
     pub p_value: f64,
     /// The same, among all comparisons of these records.
     pub p_corrected: Option<f64>,
-    /// What was found.
+    /// The finding, by the corrected probability.
     pub finding: Finding,
-    /// The same in words.
+    /// The finding in words.
     pub sentence: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Beyond {
 pub struct Rate {
     /// Values that may be above the limit.
     pub seen: u64,
-    /// Of how many.
+    /// Number of all values.
     pub of: u64,
     /// Lower limit, per cycle.
     pub low: f64,
@@ -56,18 +56,18 @@ pub struct Rate {
     pub high: f64,
 }
 
-/// How often each record exceeds a limit.
+/// Exceedances of one limit by each record.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RatesAt {
     /// The limit, in ns.
     pub limit_ns: u64,
-    /// In A.
+    /// The rate of A.
     pub a: Rate,
-    /// In B.
+    /// The rate of B.
     pub b: Rate,
 }
 
-/// The test of the extremes.
+/// Tests the extremes; `None` where a record has no values.
 pub(super) fn beyond(a: &Side<'_>, b: &Side<'_>) -> Option<Beyond> {
     let (max_a, max_b) = (a.record.release.max_ns(), b.record.release.max_ns());
     let (name, larger, smaller) = if max_a > max_b { ("A", a, b) } else { ("B", b, a) };
@@ -91,7 +91,7 @@ pub(super) fn beyond(a: &Side<'_>, b: &Side<'_>) -> Option<Beyond> {
     })
 }
 
-/// Independent exceedances, and independent chances in both records.
+/// Returns the independent exceedances, and the independent chances in both records.
 fn events(larger: &Side<'_>, smaller: &Side<'_>, values: u64, limit_ns: u64) -> (f64, f64, f64) {
     let (left, right) = (&larger.record.timeline, &smaller.record.timeline);
     let is_whole = |side: &Side<'_>| {
@@ -145,8 +145,8 @@ impl Beyond {
     }
 }
 
-/// Rates at limits of the scale 1, 2, 5, from above the smaller median to the larger maximum, the
-/// highest ones.
+/// Returns the rates at limits of the scale 1, 2, 5, from above the smaller median to the larger
+/// maximum, the highest ones.
 pub(super) fn rates(a: &Side<'_>, b: &Side<'_>) -> Vec<RatesAt> {
     let median = |side: &Side<'_>| side.statistics.median_ns.map_or(0, Quantile::lower_bound);
     let from = median(a).min(median(b));

@@ -1,4 +1,4 @@
-//! Which record of one run belongs to which of the other.
+//! The pairing of records of one run with those of the other.
 //!
 //! First by partition, profile and task; then by partition, profile and CPU; then, for files whose
 //! names differ, by profile and task, and by profile alone. A step pairs only what is unique in
@@ -29,7 +29,7 @@ pub struct RunComparison {
 /// Compares the records of two runs, pair by pair. The correction for several comparisons is made
 /// within each pair: of many pairs a few differ by chance.
 pub fn compare_runs(a: &[Record], b: &[Record]) -> RunComparison {
-    let is_left_out = |record: &&Record| record.memory.is_some();
+    let is_left_out = |record: &&Record| record.memory().is_some();
     let left_out = a.iter().filter(is_left_out).map(|record| record.name.clone()).collect();
     let compared = |records: &[Record]| -> Vec<Record> {
         records.iter().filter(|record| !is_left_out(record)).cloned().collect()
@@ -53,7 +53,7 @@ pub fn compare_runs(a: &[Record], b: &[Record]) -> RunComparison {
     RunComparison { comparisons, only_in_a, only_in_b, left_out }
 }
 
-/// What two records must have in common at a step.
+/// The properties that two records must have in common at a step.
 type Key = (String, String, String);
 
 const STEPS: [fn(&Record) -> Key; 4] = [
@@ -63,7 +63,7 @@ const STEPS: [fn(&Record) -> Key; 4] = [
     |record| (String::new(), record.profile.clone(), String::new()),
 ];
 
-/// The part of the name behind partition and profile.
+/// Returns the part of the name behind partition and profile.
 fn task(record: &Record) -> String {
     let name = record.name.as_str();
     let name = name.strip_prefix(&record.partition).unwrap_or(name).trim_start_matches('.');
@@ -71,7 +71,7 @@ fn task(record: &Record) -> String {
     name.to_owned()
 }
 
-/// For each record of A the index of its partner in B.
+/// Returns the index in B of the partner of each record of A.
 fn pair(a: &[Record], b: &[Record]) -> Vec<Option<usize>> {
     let mut partners = vec![None; a.len()];
     let mut free: Vec<bool> = vec![true; b.len()];
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn accesses_to_memory_are_compared_within_their_run() {
         let mut of_memory = record("process", "alone", Some(1), "random");
-        of_memory.memory = Some(crate::record::MemoryRun {
+        of_memory.measured = crate::record::Measured::Memory(crate::record::MemoryRun {
             pattern: crate::record::AccessPattern::Random,
             stride_bytes: 64,
             pages: String::new(),

@@ -51,7 +51,7 @@ pub(super) fn say(difference: &mut Difference, comparisons: usize) {
     };
 }
 
-/// What the figures rest on.
+/// Returns the assumptions that the figures rest on.
 pub(super) fn assumptions(a: &Dependence, b: &Dependence, comparisons: usize) -> Vec<String> {
     let mut assumptions = Vec::new();
     for (letter, dependence) in [("A", a), ("B", b)] {

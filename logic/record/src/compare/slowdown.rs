@@ -1,4 +1,4 @@
-//! What neighbours cost: ratios of blocks with them to blocks without, and how sure these are.
+//! The cost of neighbours: ratios of blocks with them to blocks without, and how sure these are.
 //!
 //! | part | what |
 //! |---|---|
@@ -24,21 +24,22 @@ use serde::{Deserialize, Serialize};
 /// The probability that an interval does not hold the median.
 const MISSES: f64 = 0.05;
 
-/// A median, and where that of ever more such values would lie with a probability of 95 %.
+/// A median, with the interval in which that of ever more such values would lie with a probability
+/// of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Estimate {
     /// The median of the values.
     pub median: f64,
     /// Begin of the interval; `None` where there are fewer than six values, which have none.
     pub low: Option<f64>,
-    /// Its end.
+    /// End of the interval; `None` with [`low`](Self::low).
     pub high: Option<f64>,
-    /// How many values there are.
+    /// Number of values behind the median.
     pub count: u64,
 }
 
 impl Estimate {
-    /// That of values; `None` where there are none, or some that are no number.
+    /// Estimates the median of `values`; `None` where there are none, or some that are no number.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -55,14 +56,15 @@ impl Estimate {
         })
     }
 
-    /// Whether all of the interval lies above a value; not where there is no interval.
+    /// Returns `true` if all of the interval lies above a value, and `false` where there is no
+    /// interval.
     pub fn is_surely_above(&self, value: f64) -> bool {
         self.low.is_some_and(|low| low > value)
     }
 }
 
-/// The rank, from 1, of the sorted value at which the interval begins: the largest one below which
-/// the median is less often than in half of [`MISSES`].
+/// Returns the rank, from 1, of the sorted value at which the interval begins: the largest one
+/// below which the median is less often than in half of [`MISSES`].
 fn rank(count: usize) -> Option<usize> {
     // The logarithm of the probability that exactly `below` of the values are below the median.
     let mut logarithm = -(count as f64) * std::f64::consts::LN_2;

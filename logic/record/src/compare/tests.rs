@@ -1,8 +1,10 @@
 //! Tests of the comparison: by simulation with a fixed seed, so that they are the same each time.
 
+use quietcore_units::Wake;
+
 use super::*;
 use crate::reason::Stated;
-use crate::record::{Record, Timeline};
+use crate::record::{Record, ReleaseMode, Timeline};
 
 /// A small generator of uniform numbers (SplitMix64); its quality suffices for these tests.
 struct Random(u64);
@@ -290,7 +292,7 @@ fn other_conditions_are_remarked() {
     let a = crate::test_record(&[(4_000, 1_000)]);
     let mut b = a.clone();
     b.period_ns = Some(10_000_000);
-    b.conditions.mode = "early wake".to_owned();
+    b.conditions.mode = ReleaseMode::timer(Wake::Sleep);
     b.degraded = vec![Stated::from("memory is not locked").into()];
     b.interrupted = true;
     let mut a = a;
@@ -302,7 +304,7 @@ fn other_conditions_are_remarked() {
         [
             "period: 1.00 ms in A, 10.0 ms in B",
             "backend: process in A, container in B",
-            "mode: unknown in A, early wake in B",
+            "mode: unknown in A, sleep in B",
             "B was not measured as asked: memory is not locked",
             "B was ended before its time",
         ]

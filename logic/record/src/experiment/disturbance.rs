@@ -1,10 +1,9 @@
-//! What each neighbour does to a partition, by its place.
+//! The effect of each neighbour on a partition, by its place.
 
 use serde::{Deserialize, Serialize};
 
 use super::pairs::{decide, rounds_needed};
-use super::{Figure, Ratio, task_of};
-use crate::histogram::Quantile;
+use super::{Exceedances, Figure, Ratio, p99_9_ns, task_of};
 use crate::ledger::Cause;
 use crate::record::{Aggressor, LoadAchieved, Record, TrialBlock, Variant};
 
@@ -14,44 +13,51 @@ const FIGURES: [Figure; 2] = [Figure::P999Ns, Figure::MaxNs];
 /// The disturbance matrix of one task of a partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Disturbance {
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
-    /// The task.
+    /// Name of the task.
     pub task: String,
     /// Rounds in which each variant was measured.
     pub rounds: u32,
-    /// With fewer rounds nothing can be sure, since so much is tested.
+    /// The fewest rounds with which anything can be sure, since so much is tested.
     pub rounds_needed: u32,
     /// Releases of the quiet run.
     pub quiet_cycles: u64,
     /// The 99.9 % quantile of the quiet run over all its blocks, in ns.
     pub quiet_p99_9_ns: u64,
-    /// Its maximum, in ns.
+    /// Maximum of the quiet run, in ns.
     pub quiet_max_ns: u64,
+    /// Releases of the quiet run surely above its own 99.9 % quantile; 0 if that lies in the last
+    /// bin.
+    #[serde(default)]
+    pub quiet_above: Exceedances,
     /// The neighbours, in the order in which they were asked for.
     pub cells: Vec<DisturbanceCell>,
 }
 
-/// What one neighbour does.
+/// The effect of one neighbour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DisturbanceCell {
-    /// Which.
+    /// Kind and place of the neighbour.
     pub aggressor: Aggressor,
     /// 99.9 % quantile beside it over that of the quiet run.
     pub p99_9: Ratio,
     /// Maximum beside it over that of the quiet run.
     pub max: Ratio,
-    /// Releases beside it.
+    /// Number of releases beside it.
     pub cycles: u64,
-    /// Those that came a whole period late or more.
+    /// Number of releases that came a whole period late or more.
     pub missed_cycles: u64,
     /// The 99.9 % quantile over all blocks, in ns.
     pub p99_9_ns: u64,
-    /// The maximum, in ns.
+    /// Maximum over all blocks, in ns.
     pub max_ns: u64,
-    /// What its load achieved.
+    /// Releases beside it above the 99.9 % quantile of the quiet run.
+    #[serde(default)]
+    pub above_quiet: Exceedances,
+    /// Intensity that its load achieved.
     pub achieved: Vec<LoadAchieved>,
-    /// Where the time of late releases went; absent where none was late, or none was explained.
+    /// The largest cause of late releases; absent where none was late, or none was explained.
     pub cause: Option<MainCause>,
     /// Blocks that may not be trusted, and are no part of the ratios.
     pub invalid_blocks: u32,
@@ -60,21 +66,21 @@ pub struct DisturbanceCell {
 /// The largest part of late releases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MainCause {
-    /// Where most of the time went.
+    /// The cause to which most of the time went.
     pub cause: Cause,
-    /// Which thread, interrupt or softirq of it took most; empty where the cause says all.
+    /// The thread, interrupt or softirq of it that took most; empty where the cause says all.
     pub what: String,
-    /// Its part of the time, 0 to 1.
+    /// Its share of the time, 0 to 1.
     pub part: f64,
-    /// How many releases were explained.
+    /// Number of releases that were explained.
     pub releases: u64,
-    /// Releases later than this were, in ns.
+    /// The latency above which releases were explained, in ns.
     pub limit_ns: u64,
 }
 
-/// The disturbance matrices that records hold, one for each task that was disturbed.
+/// Returns the disturbance matrices that records hold, one for each task that was disturbed.
 pub fn disturbances(records: &[Record]) -> Vec<Disturbance> {
-    let quiet = |record: &&Record| match record.trial.as_ref().map(|trial| &trial.variant) {
+    let quiet = |record: &&Record| match record.trial().map(|trial| &trial.variant) {
         Some(Variant::Beside { aggressor }) => aggressor.is_none(),
         _ => false,
     };
@@ -82,11 +88,12 @@ pub fn disturbances(records: &[Record]) -> Vec<Disturbance> {
 }
 
 fn of_task(quiet: &Record, records: &[Record]) -> Option<Disturbance> {
-    let alone = &quiet.trial.as_ref()?.blocks;
+    let alone = &quiet.trial()?.blocks;
     let same =
         |record: &&Record| record.partition == quiet.partition && task_of(record) == task_of(quiet);
-    let mut cells: Vec<_> =
-        records.iter().filter(same).filter_map(|record| cell(record, alone)).collect();
+    let quiet_p99_9_ns = p99_9_ns(quiet);
+    let cell = |record| cell(record, alone, quiet_p99_9_ns);
+    let mut cells: Vec<_> = records.iter().filter(same).filter_map(cell).collect();
     decide(cells.iter_mut().flat_map(|cell| [&mut cell.p99_9, &mut cell.max]));
     Some(Disturbance {
         partition: quiet.partition.clone(),
@@ -94,14 +101,15 @@ fn of_task(quiet: &Record, records: &[Record]) -> Option<Disturbance> {
         rounds: alone.len().try_into().unwrap_or(u32::MAX),
         rounds_needed: rounds_needed(cells.len() * FIGURES.len()),
         quiet_cycles: quiet.release.count(),
-        quiet_p99_9_ns: p99_9_ns(quiet),
+        quiet_p99_9_ns,
         quiet_max_ns: quiet.release.max_ns(),
+        quiet_above: Exceedances::of(&quiet.release, quiet_p99_9_ns),
         cells,
     })
 }
 
-fn cell(record: &Record, alone: &[TrialBlock]) -> Option<DisturbanceCell> {
-    let trial = record.trial.as_ref()?;
+fn cell(record: &Record, alone: &[TrialBlock], quiet_p99_9_ns: u64) -> Option<DisturbanceCell> {
+    let trial = record.trial()?;
     let Variant::Beside { aggressor: Some(aggressor) } = &trial.variant else { return None };
     let invalid = trial.blocks.iter().filter(|block| !block.valid).count();
     let [p99_9, max] = FIGURES.map(|figure| Ratio::of(figure, &trial.blocks, alone));
@@ -113,17 +121,14 @@ fn cell(record: &Record, alone: &[TrialBlock]) -> Option<DisturbanceCell> {
         missed_cycles: record.counters.missed_cycles.unwrap_or(0),
         p99_9_ns: p99_9_ns(record),
         max_ns: record.release.max_ns(),
+        above_quiet: Exceedances::of(&record.release, quiet_p99_9_ns),
         achieved: record.conditions.loads.clone(),
         cause: main_cause(record),
         invalid_blocks: invalid.try_into().unwrap_or(u32::MAX),
     })
 }
 
-fn p99_9_ns(record: &Record) -> u64 {
-    record.release.quantile(0.999).map_or(0, Quantile::lower_bound)
-}
-
-/// The largest part of late releases, by the ledgers of the record.
+/// Returns the largest cause of late releases, by the ledgers of the record.
 fn main_cause(record: &Record) -> Option<MainCause> {
     let ledgers = record.ledgers.as_ref()?;
     let all: u64 = ledgers.sums.values().sum();

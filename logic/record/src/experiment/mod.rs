@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`tuning`] | controls of the machine, each left out of all: helped, hurt, or no effect |
 //! | [`disturbances`] | neighbours, each at each place: how much later releases come beside it |
+//! | [`Exceedances`] | releases above a limit, which a high quantile rests on |
 //! | `pairs` | ratios of blocks of the same round, with their interval and their probability |
 //!
 //! The blocks of a round were measured in chance order right after each other, so each ratio is
@@ -13,14 +14,17 @@
 //! that one experiment in twenty says anything false at all.
 
 mod disturbance;
+mod exceedances;
 mod pairs;
 mod tune;
 
 pub use disturbance::{Disturbance, DisturbanceCell, MainCause, disturbances};
+pub use exceedances::Exceedances;
 pub use pairs::{Figure, Finding, Ratio, factor};
 pub use tune::{Confirmed, ControlEffect, Effect, SetsFound, Tuning, tuning};
 
 use crate::record::Record;
+use exceedances::p99_9_ns;
 
 /// The part of a record's name behind partition and profile: which task it is of.
 fn task_of(record: &Record) -> &str {

@@ -15,22 +15,22 @@ pub(super) const NEGLIGIBLE: f64 = 1.05;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
-    /// The median.
+    /// The median, in ns.
     MedianNs,
-    /// The 99 % quantile.
+    /// The 99 % quantile, in ns.
     P99Ns,
-    /// The 99.9 % quantile.
+    /// The 99.9 % quantile, in ns.
     #[serde(rename = "p99_9_ns")]
     P999Ns,
-    /// The maximum.
+    /// The maximum, in ns.
     MaxNs,
 }
 
 impl Figure {
-    /// All, the lowest first.
+    /// All figures, the lowest first.
     pub const ALL: [Self; 4] = [Self::MedianNs, Self::P99Ns, Self::P999Ns, Self::MaxNs];
 
-    /// As people read it.
+    /// Returns the name that people read.
     pub const fn title(self) -> &'static str {
         match self {
             Self::MedianNs => "median",
@@ -40,7 +40,7 @@ impl Figure {
         }
     }
 
-    /// What it is of a block, in ns.
+    /// Returns the figure of a block, in ns.
     pub const fn of(self, block: &TrialBlock) -> u64 {
         match self {
             Self::MedianNs => block.median_ns,
@@ -51,7 +51,7 @@ impl Figure {
     }
 }
 
-/// What the pairs say.
+/// The finding of pairs of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
@@ -68,21 +68,21 @@ pub enum Finding {
 /// A figure of one variant over that of another, of pairs of the same round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Ratio {
-    /// Of which figure.
+    /// The figure that is compared.
     pub figure: Figure,
     /// The median of the ratios with its 95 % interval; absent where there was no pair.
     pub ratio: Option<Estimate>,
     /// The probability of such a preponderance by chance alone (sign test, two-sided).
     pub p_value: f64,
-    /// The same, corrected for all that were tested in the experiment; absent for a figure that is
-    /// shown and not tested.
+    /// The same probability, corrected for all that were tested in the experiment; absent for a
+    /// figure that is shown and not tested.
     pub p_corrected: Option<f64>,
-    /// What follows from it.
+    /// The finding from interval and probability.
     pub finding: Finding,
 }
 
 impl Ratio {
-    /// That of the blocks of two variants.
+    /// Compares the blocks of two variants.
     pub(super) fn of(figure: Figure, over: &[TrialBlock], under: &[TrialBlock]) -> Self {
         let ratios = ratios(figure, over, under);
         Self {
@@ -94,7 +94,7 @@ impl Ratio {
         }
     }
 
-    /// The median of the ratios; 1 where there is none.
+    /// Returns the median of the ratios; 1 where there is none.
     pub fn median(&self) -> f64 {
         self.ratio.map_or(1.0, |ratio| ratio.median)
     }
@@ -126,10 +126,11 @@ pub(super) fn decide<'r>(tested: impl Iterator<Item = &'r mut Ratio>) {
     }
 }
 
-/// How far a ratio is told by its figures; beyond they say no more than that it is large or small.
+/// The largest ratio that is told by its figures; beyond they say no more than that it is large or
+/// small.
 pub(super) const TOLD_MAX: f64 = 1000.0;
 
-/// A ratio in about three digits: `0.047`, `1.52`, `14.9`, `317`, `> 1000`.
+/// Writes a ratio in about three digits: `0.047`, `1.52`, `14.9`, `317`, `> 1000`.
 pub fn factor(ratio: f64) -> String {
     match ratio {
         ratio if ratio < TOLD_MAX.recip() => "< 0.001".to_owned(),
@@ -141,7 +142,8 @@ pub fn factor(ratio: f64) -> String {
     }
 }
 
-/// How many rounds it takes at least until something can be sure, where so many are tested.
+/// Returns the fewest rounds with which anything can be sure, where so many ratios are tested; 64
+/// at most.
 pub(super) fn rounds_needed(tested: usize) -> u32 {
     let sure = |rounds: &u32| {
         let all_alike = 2.0 * 0.5_f64.powi(i32::try_from(*rounds).unwrap_or(i32::MAX));
@@ -150,7 +152,7 @@ pub(super) fn rounds_needed(tested: usize) -> u32 {
     (1..64).find(sure).unwrap_or(64)
 }
 
-/// The ratios of valid blocks of the same round. A figure of 0 counts as 1 ns.
+/// Returns the ratios of valid blocks of the same round. A figure of 0 counts as 1 ns.
 fn ratios(figure: Figure, over: &[TrialBlock], under: &[TrialBlock]) -> Vec<f64> {
     let valid = |blocks: &[TrialBlock]| -> BTreeMap<u32, u64> {
         let valid = blocks.iter().filter(|block| block.valid && block.cycles > 0);
@@ -161,8 +163,8 @@ fn ratios(figure: Figure, over: &[TrialBlock], under: &[TrialBlock]) -> Vec<f64>
     pairs.map(|(over, under)| over as f64 / under as f64).collect()
 }
 
-/// The probability that chance alone makes so many of the ratios lie on one side of 1, on either;
-/// those that are 1 say nothing.
+/// Returns the probability that chance alone makes so many of the ratios lie on one side of 1, on
+/// either; those that are 1 say nothing.
 fn sign_test(ratios: &[f64]) -> f64 {
     let above = ratios.iter().filter(|ratio| **ratio > 1.0).count();
     let below = ratios.iter().filter(|ratio| **ratio < 1.0).count();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::ledger::{Cause, Ledger, Ledgers, Means, Share};
-use crate::record::{Aggressor, Placement, Trial, TrialBlock, Variant};
+use crate::record::{Aggressor, Measured, Placement, ReleaseRun, Trial, TrialBlock, Variant};
 use crate::test_record;
 
 /// A record of a variant with a block for each value, in which every figure has that value.
@@ -24,7 +24,8 @@ fn record(profile: &str, variant: Variant, values: &[u64]) -> Record {
         load_operations_per_second: 0.0,
     };
     let blocks = values.iter().enumerate().map(block).collect();
-    record.trial = Some(Trial { variant, blocks });
+    record.measured =
+        Measured::Releases(ReleaseRun { scan: None, trial: Some(Trial { variant, blocks }) });
     record
 }
 
@@ -126,7 +127,7 @@ fn a_neighbour_has_a_cell_with_its_cause() {
     }
     disturbed.ledgers = Some(ledgers);
     let mut half = record("fork", beside("fork", Placement::OtherCpu), &[11_000; 9]);
-    half.trial.as_mut().unwrap().blocks[3].valid = false;
+    half.trial_mut().unwrap().blocks[3].valid = false;
     let quiet = Variant::Beside { aggressor: None };
     let records = [record("quiet", quiet, &[10_000; 9]), disturbed, half];
     let found = disturbances(&records);
@@ -143,13 +144,36 @@ fn a_neighbour_has_a_cell_with_its_cause() {
 }
 
 #[test]
+fn a_high_quantile_says_how_many_releases_it_rests_on() {
+    let with = |release: &[(u64, u64)], variant| {
+        let mut of = record("x", variant, &[10_000; 9]);
+        of.release = test_record(release).release;
+        of
+    };
+    let quiet =
+        with(&[(10_000, 2_995), (50_000, 3), (90_000, 2)], Variant::Beside { aggressor: None });
+    let loud = with(&[(10_000, 2_900), (60_000, 100)], beside("disk", Placement::SameCpu));
+    let found = disturbances(&[quiet, loud]);
+    let matrix = &found[0];
+    let above = |it: &Exceedances| (it.limit_ns == matrix.quiet_p99_9_ns, it.above, it.cycles);
+    assert_eq!(above(&matrix.quiet_above), (true, 2, 3_000));
+    assert_eq!(above(&matrix.cells[0].above_quiet), (true, 100, 3_000));
+
+    let all = with(&[(10_000, 2_995), (50_000, 3), (90_000, 2)], screening(&["timers"], None));
+    let without = with(&[(10_000, 3_000)], screening(&[], Some("timers")));
+    let found = tuning(&[all, without]);
+    assert_eq!((found[0].with_all.above, found[0].effects[0].without.above), (2, 0));
+    assert_eq!(found[0].effects[0].without.limit_ns, found[0].with_all.limit_ns);
+}
+
+#[test]
 fn blocks_that_are_joined_keep_their_order() {
     let quiet = || Variant::Beside { aggressor: None };
     let mut later = record("quiet", quiet(), &[2]);
-    later.trial.as_mut().unwrap().blocks[0].round = 1;
+    later.trial_mut().unwrap().blocks[0].round = 1;
     later.join(record("quiet", quiet(), &[1]));
     let rounds: BTreeMap<u32, u64> =
-        later.trial.unwrap().blocks.iter().map(|block| (block.round, block.max_ns)).collect();
+        later.trial().unwrap().blocks.iter().map(|block| (block.round, block.max_ns)).collect();
     assert_eq!(rounds, BTreeMap::from([(0, 1), (1, 2)]));
     assert_eq!(later.release.count(), 2000);
     assert!(!later.conditions.activity.contains_key("includes"));

@@ -1,9 +1,9 @@
-//! What each control of the machine does, and which are needed.
+//! The effect of each control of the machine, and the controls that are needed.
 
 use serde::{Deserialize, Serialize};
 
 use super::pairs::{NEGLIGIBLE, TOLD_MAX, decide, factor, rounds_needed};
-use super::{Figure, Finding, Ratio, task_of};
+use super::{Exceedances, Figure, Finding, Ratio, p99_9_ns, task_of};
 use crate::record::{Record, TrialBlock, Variant};
 
 /// The figures that are tested; the others are shown beside them.
@@ -12,21 +12,26 @@ const TESTED: [Figure; 2] = [Figure::P99Ns, Figure::MaxNs];
 /// The result of `tune` for one task of a partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Tuning {
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
-    /// The task.
+    /// Name of the task.
     pub task: String,
-    /// All controls that were tried.
+    /// Words of all controls that were tried.
     pub controls: Vec<String>,
     /// Rounds in which each variant was measured.
     pub rounds: u32,
-    /// With fewer rounds nothing can be sure, since so much is tested.
+    /// The fewest rounds with which anything can be sure, since so much is tested.
     pub rounds_needed: u32,
     /// Releases in a block, as a rule.
     pub cycles_in_block: u64,
-    /// All controls together: without any over with all.
+    /// Releases with all controls surely above their own 99.9 % quantile; 0 if that lies in the
+    /// last bin.
+    #[serde(default)]
+    pub with_all: Exceedances,
+    /// The effect of all controls together: without any over with all.
     pub together: Option<ControlEffect>,
-    /// Each control: without it over with all, in the order of what it does to the tested figures.
+    /// The effect of each control: without it over with all, in the order of its size in the tested
+    /// figures.
     pub effects: Vec<ControlEffect>,
     /// The sets that were tried against the class, in their order.
     pub confirmed: Vec<Confirmed>,
@@ -37,7 +42,7 @@ pub struct Tuning {
 /// The outcome of the sets of controls that were tried for the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetsFound<'a> {
-    /// None was tried.
+    /// No set was tried.
     Untried,
     /// The smallest that reached it; empty where it needs none.
     Smallest(&'a [String]),
@@ -61,35 +66,38 @@ impl Tuning {
     }
 }
 
-/// What a control does.
+/// The effect of a control on latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ControlEffect {
     /// Its word in the site file; empty for all together.
     pub control: String,
-    /// Without it over with it: above 1 it makes latencies smaller. One for each figure.
+    /// Ratios without it over with it: above 1 it makes latencies smaller. One for each figure.
     pub ratios: Vec<Ratio>,
-    /// What it did.
+    /// Releases without it above the 99.9 % quantile with all controls.
+    #[serde(default)]
+    pub without: Exceedances,
+    /// The judgement of these ratios.
     pub effect: Effect,
-    /// The same in words, with the figure that decides.
+    /// The effect in words, with the figure that decides.
     pub sentence: String,
 }
 
-/// What became of latencies by a control.
+/// The direction in which a control changes latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
-    /// They became smaller.
+    /// Latencies became smaller with it.
     Helped,
-    /// They became larger.
+    /// Latencies became larger with it.
     Hurt,
-    /// They stayed within 5 %.
+    /// Latencies stayed within 5 %.
     NoEffect,
     /// None of these was shown.
     NotShown,
 }
 
 impl Effect {
-    /// As people read it.
+    /// Returns the word that people read.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Helped => "helped",
@@ -105,19 +113,19 @@ impl Effect {
 pub struct Confirmed {
     /// The controls that were on.
     pub on: Vec<String>,
-    /// The class.
+    /// Name of the class.
     pub class: String,
-    /// Whether its limits held.
+    /// `true` if the limits of the class held.
     pub reached: bool,
-    /// Why, in words.
+    /// The reason, in words.
     pub because: String,
-    /// How many releases say so.
+    /// Number of releases that say so.
     pub cycles: u64,
 }
 
-/// The results of `tune` that records hold, one for each task that was tuned.
+/// Returns the results of `tune` that records hold, one for each task that was tuned.
 pub fn tuning(records: &[Record]) -> Vec<Tuning> {
-    let whole = |record: &&Record| match record.trial.as_ref().map(|trial| &trial.variant) {
+    let whole = |record: &&Record| match record.trial().map(|trial| &trial.variant) {
         Some(Variant::Screening { on, left_out: None }) => !on.is_empty(),
         _ => false,
     };
@@ -125,14 +133,21 @@ pub fn tuning(records: &[Record]) -> Vec<Tuning> {
 }
 
 fn of_task(all: &Record, records: &[Record]) -> Option<Tuning> {
-    let with_all = all.trial.as_ref()?;
+    let with_all = all.trial()?;
     let Variant::Screening { on: controls, .. } = &with_all.variant else { return None };
     let same =
         |record: &&Record| record.partition == all.partition && task_of(record) == task_of(all);
+    let limit_ns = p99_9_ns(all);
     let (mut together, mut effects, mut confirmed) = (None, Vec::new(), Vec::new());
     for record in records.iter().filter(same) {
-        let Some(trial) = &record.trial else { continue };
-        let effect = |control: &str| ControlEffect::of(control, &trial.blocks, &with_all.blocks);
+        let Some(trial) = record.trial() else { continue };
+        let effect = |control: &str| ControlEffect {
+            control: control.to_owned(),
+            ratios: ratios(&trial.blocks, &with_all.blocks),
+            without: Exceedances::of(&record.release, limit_ns),
+            effect: Effect::NotShown,
+            sentence: String::new(),
+        };
         match &trial.variant {
             Variant::Screening { on, left_out: None } if on.is_empty() => {
                 together = Some(effect(""));
@@ -162,6 +177,7 @@ fn of_task(all: &Record, records: &[Record]) -> Option<Tuning> {
         rounds: with_all.blocks.len().try_into().unwrap_or(u32::MAX),
         rounds_needed: rounds_needed(tests),
         cycles_in_block: typical_cycles(&with_all.blocks),
+        with_all: Exceedances::of(&all.release, limit_ns),
         smallest: reached.min_by_key(|set| set.on.len()).map(|set| set.on.clone()),
         together,
         effects,
@@ -175,18 +191,13 @@ fn typical_cycles(blocks: &[TrialBlock]) -> u64 {
     cycles.get(cycles.len() / 2).copied().unwrap_or(0)
 }
 
-impl ControlEffect {
-    fn of(control: &str, without: &[TrialBlock], with: &[TrialBlock]) -> Self {
-        Self {
-            control: control.to_owned(),
-            ratios: Figure::ALL.map(|figure| Ratio::of(figure, without, with)).to_vec(),
-            effect: Effect::NotShown,
-            sentence: String::new(),
-        }
-    }
+fn ratios(without: &[TrialBlock], with: &[TrialBlock]) -> Vec<Ratio> {
+    Figure::ALL.map(|figure| Ratio::of(figure, without, with)).to_vec()
+}
 
-    /// How much it does for the tested figures, so that the most useful comes first: what was shown
-    /// before what was not.
+impl ControlEffect {
+    /// Returns the weight by which effects are sorted, so that the most useful control comes first:
+    /// what was shown before what was not.
     fn strength(&self) -> f64 {
         let medians = self.tested().map(Ratio::median);
         let strongest = medians.max_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()));
@@ -221,7 +232,7 @@ impl ControlEffect {
         };
     }
 
-    /// What is not excluded, where nothing was shown.
+    /// Says which effects are not excluded, where nothing was shown.
     fn open(&self) -> String {
         let interval = |ratio: &Ratio| ratio.ratio.and_then(|ratio| ratio.low.zip(ratio.high));
         let all = self.tested().map(|ratio| Some((ratio.figure.title(), interval(ratio)?)));
@@ -233,7 +244,7 @@ impl ControlEffect {
     }
 }
 
-/// What an interval leaves open.
+/// Says which ratios an interval leaves open.
 fn possible((low, high): (f64, f64)) -> String {
     match (low < TOLD_MAX.recip(), high > TOLD_MAX) {
         (false, false) => format!("{} to {} times", factor(low), factor(high)),
@@ -243,8 +254,8 @@ fn possible((low, high): (f64, f64)) -> String {
     }
 }
 
-/// A ratio in words, seen from the control: `p99 is 1.90 times (1.71 to 2.20) without it; by chance
-/// 1 in 400`.
+/// Writes a ratio in words, seen from the control: `p99 is 1.90 times (1.71 to 2.20) without it; by
+/// chance 1 in 400`.
 fn shown(ratio: &Ratio) -> String {
     let interval = ratio.ratio.and_then(|ratio| ratio.low.zip(ratio.high));
     let interval = interval.map(|(low, high)| format!(" ({} to {})", factor(low), factor(high)));

@@ -20,7 +20,7 @@ pub(super) struct Buckets {
     pub(super) filled: Vec<(u64, u64)>,
     /// Values from `end` on.
     pub(super) overflow: u64,
-    /// The first bucket that isn't there, in µs.
+    /// End of the buckets, in µs: the first one that isn't there.
     pub(super) end: u64,
     pub(super) count: u64,
     pub(super) min: u64,
@@ -29,8 +29,8 @@ pub(super) struct Buckets {
     pub(super) mean: f64,
 }
 
-/// The end for several records: the one asked for, or earlier where a record knows no buckets so
-/// far.
+/// Returns the end for several records: the one asked for, or earlier where a record knows no
+/// buckets so far.
 pub(super) fn end(histograms: &[&Histogram], asked: Nanos) -> u64 {
     histograms
         .iter()
@@ -73,7 +73,7 @@ impl Buckets {
         Self { filled, overflow, end, count, min: first, max, mean }
     }
 
-    /// Values in buckets.
+    /// Returns the number of values in buckets.
     pub(super) fn total(&self) -> u64 {
         self.count - self.overflow
     }

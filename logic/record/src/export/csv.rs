@@ -91,10 +91,10 @@ pub fn records_csv(records: &[Record]) -> String {
             statistics.bound_95.map(|bound| format!("{bound:e}")).unwrap_or_default(),
             record.conditions.started_at.clone(),
             record.conditions.duration_ns.to_string(),
-            record.conditions.mode.clone(),
-            record.conditions.policy.clone(),
+            record.conditions.mode.to_string(),
+            record.conditions.policy.to_string(),
         ]);
-        fields.extend(of_a_program(record.scan.as_ref()));
+        fields.extend(of_a_program(record.scan()));
         table.row(&fields);
     }
     table.text
@@ -152,7 +152,7 @@ fn figures(statistics: &Statistics) -> Vec<String> {
     fields
 }
 
-/// What is known of a program's scan cycles.
+/// Returns the fields of a program's scan cycles, which are empty where the probe ran alone.
 fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
     let Some(scan) = scan else {
         return vec![String::new(); OF_A_PROGRAM];
@@ -206,7 +206,7 @@ pub fn scan_histogram_csv(records: &[Record]) -> Option<String> {
     let mut table = Table::new(&["record", "quantity", "low_ns", "high_ns", "count"]);
     let mut any = false;
     for record in records {
-        let Some(scan) = &record.scan else { continue };
+        let Some(scan) = record.scan() else { continue };
         any = true;
         table.bins(&[&record.name, "execution"], &scan.execution);
         table.bins(&[&record.name, "response"], &scan.response);
@@ -256,7 +256,7 @@ impl Table {
         table
     }
 
-    /// Its text.
+    /// Returns the text of the table.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn a_task_without_a_deadline_has_an_empty_field() {
         let mut record = crate::test_scan_record();
-        record.scan.as_mut().unwrap().terms.deadline_ns = None;
+        record.scan_mut().unwrap().terms.deadline_ns = None;
         let text = records_csv(&[record]);
         let rows: Vec<Vec<&str>> =
             text.split_terminator("\r\n").map(|line| line.split(',').collect()).collect();

@@ -1,7 +1,8 @@
 //! The formats of `cyclictest`: summary lines with the block of `-h`, and the JSON of `--json`.
 //!
-//! What a record doesn't know stands as 0: the thread's number in the system, and `Act`, the last
-//! value. The end of the histogram stands in the JSON's command line, where readers look for it.
+//! A figure that a record doesn't know stands as 0: the thread's number in the system, and `Act`,
+//! the last value. The end of the histogram stands in the JSON's command line, where readers look
+//! for it.
 
 use std::fmt::Write as _;
 
@@ -152,10 +153,9 @@ fn interval_us(record: &Record) -> Option<u64> {
     record.period_ns.map(|period| period / 1_000)
 }
 
-/// The number at the end of `SCHED_FIFO 90`; 0 where there is none.
+/// The priority under whatever policy has one; 0 where there is none.
 fn priority(record: &Record) -> u64 {
-    let last = record.conditions.policy.split_whitespace().next_back();
-    last.and_then(|word| word.parse().ok()).unwrap_or(0)
+    record.conditions.policy.priority().unwrap_or(0)
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {

@@ -81,7 +81,8 @@ fn measured(figures: &IsolationFigures) -> Vec<String> {
     fields
 }
 
-/// Where the bin of the limit holds values, the least and the most.
+/// Writes the count of an exceedance: the least and the most where the bin of the limit holds
+/// values.
 fn counted(exceedance: &Exceedance) -> String {
     let Exceedance { count, surely, .. } = exceedance;
     if count == surely { count.to_string() } else { format!("{surely}..{count}") }

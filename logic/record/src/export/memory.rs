@@ -25,7 +25,7 @@ pub fn memory_csv(records: &[Record]) -> Option<String> {
     let mut table = Table::new(&COLUMNS);
     let mut is_empty = true;
     for record in records {
-        let Some(run) = &record.memory else { continue };
+        let Some(run) = record.memory() else { continue };
         if !matches!(run.measured, MemoryMeasured::Curve { .. }) {
             continue;
         }
@@ -64,7 +64,7 @@ fn figures(point: &PointEntry) -> [String; 8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{AccessPattern, MemoryBlock, MemoryPoint, MemoryRun};
+    use crate::record::{AccessPattern, Measured, MemoryBlock, MemoryPoint, MemoryRun};
     use crate::test_record;
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
             time_ns,
             load_bytes_per_second: 0.0,
         };
-        record.memory = Some(MemoryRun {
+        record.measured = Measured::Memory(MemoryRun {
             pattern: AccessPattern::Random,
             stride_bytes: 64,
             pages: String::new(),

@@ -21,6 +21,28 @@ fn an_empty_histogram_has_no_statistics() {
     assert!(empty.is_consistent());
 }
 
+/// Goal: the self-check sees every bin, those at the ends of its blocks too.
+#[test]
+fn a_count_that_is_moved_to_another_bin_is_noticed() {
+    let places =
+        [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK, BIN_COUNT - BLOCK, BIN_COUNT - 2, BIN_COUNT - 1];
+    for place in places {
+        let mut histogram = of(&[bins::lowest_of(place)]);
+        assert!(histogram.is_consistent(), "{place}");
+        for other in places.into_iter().filter(|other| *other != place) {
+            histogram.counts.swap(place, other);
+            assert!(!histogram.is_consistent(), "{place} moved to {other}");
+            histogram.counts.swap(place, other);
+            histogram.counts[other] += 1;
+            assert!(!histogram.is_consistent(), "one more in {other}");
+            histogram.count += 1;
+            assert!(!histogram.is_consistent(), "an extreme in {other}, which nothing knows of");
+            histogram.count -= 1;
+            histogram.counts[other] -= 1;
+        }
+    }
+}
+
 #[test]
 fn equal_values_have_no_deviation() {
     let same = of(&[123_457; 10]);

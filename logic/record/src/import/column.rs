@@ -24,23 +24,23 @@ impl Column {
         Ok(())
     }
 
-    /// Values in buckets.
+    /// Returns the number of values in buckets.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// The first and last bucket with values.
+    /// Returns the first and last bucket with values.
     pub(crate) fn ends(&self) -> Option<(u64, u64)> {
         Some((self.buckets.first()?.0, self.buckets.last()?.0))
     }
 
-    /// The bucket numbers with values.
+    /// Returns the bucket numbers with values.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         self.buckets.iter().map(|(bucket, _)| *bucket)
     }
 }
 
-/// What a file says about a column. Times are in units of the file.
+/// Figures that a file states of a column. Times are in units of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Claims {
     /// The unit, in ns.
@@ -61,18 +61,18 @@ pub(crate) struct Claims {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mean {
     stated: f64,
-    /// How far the true one may be below and above.
+    /// Largest distance of the true mean below and above.
     below: f64,
     above: f64,
 }
 
 impl Mean {
-    /// A mean cut to whole units.
+    /// Makes a mean that was cut to whole units.
     pub(crate) const fn cut(stated: f64) -> Self {
         Self { stated, below: 0.0, above: 1.0 }
     }
 
-    /// A mean rounded to two decimals.
+    /// Makes a mean that was rounded to two decimals.
     pub(crate) const fn rounded(stated: f64) -> Self {
         Self { stated, below: 0.01, above: 0.01 }
     }
@@ -82,9 +82,9 @@ impl Mean {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) histogram: Histogram,
-    /// Subject and remark.
+    /// Pairs of subject and remark.
     pub(crate) remarks: Vec<(&'static str, String)>,
-    /// Why it can't be trusted.
+    /// The reasons why it can't be trusted.
     pub(crate) invalid_because: Vec<ForeignProblem>,
 }
 
@@ -181,7 +181,8 @@ fn check_extremes(column: &Column, claims: &Claims) -> Result<(), String> {
     Ok(())
 }
 
-/// The sum of the overflow, in ns: what the stated mean leaves for it, within what is possible.
+/// Returns the sum of the overflow, in ns: what the stated mean leaves for it, within what is
+/// possible.
 fn overflow_sum(
     binned_sum: u64,
     count: u64,

@@ -11,18 +11,18 @@ const INTERVAL_US: u64 = 1_000;
 /// The longest histogram that `cyclictest` keeps, in units of its output.
 const HISTOGRAM_MAX: u64 = 1_000_000;
 
-/// What matters for a record.
+/// The options that matter for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     /// `-i`, in µs; where `cyclictest` got none, its own default.
     pub(crate) interval_us: Option<u64>,
     /// `-h` or `-H`: the end of the histogram, in units of the output.
     pub(crate) histogram: Option<u64>,
-    /// `-p`.
+    /// `-p`, the priority.
     pub(crate) priority: Option<u64>,
 }
 
-/// Reads a command line. What isn't understood is passed over.
+/// Reads a command line. Words that aren't understood are passed over.
 pub(crate) fn options(command_line: &str) -> Options {
     let mut words = command_line.split_whitespace();
     // Whoever else writes this format has no default that is known here.

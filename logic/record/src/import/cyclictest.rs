@@ -20,12 +20,14 @@
 
 use std::collections::BTreeMap;
 
+use quietcore_units::Wake;
+
 use super::column::{Claims, Column, Mean, finish};
 use super::error::{ImportError, Problems, quoted};
 use super::lines::{self, Line, Word};
 use super::source::{Source, Task, remark_stalls};
 use super::table::{Table, summary};
-use crate::record::{Conditions, Record};
+use crate::record::{Conditions, PolicyInForce, Record, ReleaseMode};
 
 /// The line that the histogram begins with.
 pub(super) const HEADER: &str = "# Histogram";
@@ -58,7 +60,7 @@ pub(super) fn read(
     reader.records(source, nanoseconds)
 }
 
-/// What a live summary line says about a thread.
+/// The figures of a thread in a live summary line.
 #[derive(Clone, Debug, Default)]
 struct Live {
     priority: Option<u64>,
@@ -66,7 +68,7 @@ struct Live {
     cycles: Option<u64>,
 }
 
-/// What stands below the table about the overflowing cycles of a thread.
+/// The remarks below the table on the overflowing cycles of a thread.
 #[derive(Clone, Debug)]
 struct Outliers {
     named: Vec<String>,
@@ -203,7 +205,7 @@ impl Reader {
         self.problems.unless_any(records)
     }
 
-    /// The number of threads, after the check of the sums that `-H` adds.
+    /// Returns the number of threads, after the check of the sums that `-H` adds.
     fn threads(&mut self) -> usize {
         let columns = &self.table.columns;
         let totals = &self.summary[0];
@@ -263,7 +265,7 @@ impl Reader {
         let task = Task {
             name: format!("thread{thread}"),
             probe: "cyclictest",
-            mode: "sleep",
+            mode: ReleaseMode::timer(Wake::Sleep),
             cpu: None,
             period_ns: live.interval_us.and_then(|interval| interval.checked_mul(1_000)),
         };
@@ -272,9 +274,7 @@ impl Reader {
 
     fn conditions(&self, thread: u64, count: u64, overflow: u64, live: &Live) -> Conditions {
         let mut conditions = Conditions {
-            policy: live
-                .priority
-                .map_or_else(String::new, |priority| format!("priority {priority}")),
+            policy: live.priority.map_or(PolicyInForce::Unknown, PolicyInForce::Priority),
             dma_latency_held: self.dma_latency_held,
             ..Conditions::default()
         };
@@ -308,8 +308,8 @@ impl Reader {
     }
 }
 
-/// Thread, and what is of use, of `T: 0 ( 6) P:80 I:1000 C:    495 Min: …`; the labels may stand
-/// apart from their figures.
+/// Reads thread and figures of `T: 0 ( 6) P:80 I:1000 C:    495 Min: …`; the labels may stand apart
+/// from their figures.
 fn live_summary(text: &str) -> Option<(u64, Live)> {
     let start = text.find("T:")?;
     let line = Line { number: 1, text: &text[start..] };

@@ -4,6 +4,7 @@
 //! `cycles` counts all values, the histogram only those below its end: the difference overflowed.
 //! Interval and end of the histogram stand in the command line alone (`"cmdline:"`, with a colon).
 
+use quietcore_units::Wake;
 use serde::Deserialize;
 
 use super::column::{Claims, Mean, finish};
@@ -12,7 +13,7 @@ use super::error::{ImportError, Problems};
 use super::json::{Buckets, Threads, place_of, problem, without_nan};
 use super::source::{Source, Task, remark_stalls};
 use super::time::Instant;
-use crate::record::{Conditions, Record};
+use crate::record::{Conditions, PolicyInForce, Record, ReleaseMode};
 
 const EXPECTED: &str = "the file that `cyclictest --json=FILE` writes";
 
@@ -33,7 +34,7 @@ struct File {
     thread: Threads<Thread>,
 }
 
-/// The machine.
+/// The machine that the file was written on.
 #[derive(Default, Deserialize)]
 pub(super) struct System {
     #[serde(default)]
@@ -104,7 +105,7 @@ pub(super) fn read(
                 let task = Task {
                     name: format!("thread{number}"),
                     probe: "cyclictest",
-                    mode: "sleep",
+                    mode: ReleaseMode::timer(Wake::Sleep),
                     cpu: thread.cpu.and_then(|cpu| u32::try_from(cpu).ok()),
                     period_ns: period_ns(*number, options.as_ref()),
                 };
@@ -144,7 +145,8 @@ fn finished(
     finish(&column, &claims)
 }
 
-/// With a histogram all threads have the same interval; without, later threads have longer ones.
+/// Returns the interval of a thread. With a histogram all threads have the same; without, later
+/// threads have longer ones.
 fn period_ns(thread: u64, options: Option<&Options>) -> Option<u64> {
     let options = options?;
     (thread == 0 || options.histogram.is_some())
@@ -154,10 +156,10 @@ fn period_ns(thread: u64, options: Option<&Options>) -> Option<u64> {
 
 fn conditions(file: &File, options: Option<&Options>) -> Conditions {
     let mut conditions = Conditions {
-        mode: "sleep".to_owned(),
+        mode: ReleaseMode::timer(Wake::Sleep),
         policy: options
             .and_then(|options| options.priority)
-            .map_or_else(String::new, |priority| format!("priority {priority}")),
+            .map_or(PolicyInForce::Unknown, PolicyInForce::Priority),
         ..Conditions::default()
     };
     remark_stalls(&mut conditions);

@@ -1,4 +1,4 @@
-//! What is wrong with an imported file, each problem with its place.
+//! The problems of an imported file, each with its place.
 
 use std::fmt;
 
@@ -18,18 +18,19 @@ pub struct Problem {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The fault, and what would be right.
     pub what: String,
 }
 
-/// Why a file was not imported: every problem, one a line, as `file:line:column: problem`.
+/// The reason why a file was not imported: every problem, one a line, as `file:line:column:
+/// problem`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ImportError {
     /// The file as the caller named it.
     pub file: String,
     /// The problems, in the order of the file.
     pub problems: Vec<Problem>,
-    /// Problems beyond those.
+    /// Number of problems beyond those.
     pub more: usize,
 }
 
@@ -66,7 +67,7 @@ impl Problems {
         }
     }
 
-    /// Whether further problems would tell nobody anything.
+    /// Returns `true` if further problems would tell nobody anything.
     pub(crate) fn are_enough(&self) -> bool {
         self.error.more >= PROBLEMS_COUNTED
     }
@@ -75,7 +76,7 @@ impl Problems {
         self.error.problems.is_empty()
     }
 
-    /// The value, unless there was a problem.
+    /// Returns the value, unless there was a problem.
     pub(crate) fn unless_any<T>(self, value: T) -> Result<T, ImportError> {
         if self.is_empty() { Ok(value) } else { Err(self.error) }
     }
@@ -86,7 +87,7 @@ impl Problems {
     }
 }
 
-/// A piece of the file for an error text: short, and without control characters.
+/// Returns a piece of the file for an error text: short, and without control characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut short: String = text.chars().take(QUOTED_CHARS).collect();
     if short.len() < text.len() {

@@ -6,6 +6,7 @@
 //!
 //! Files before version 3 have no `sysinfo`; they are in microseconds.
 
+use quietcore_units::Wake;
 use serde::Deserialize;
 
 use super::column::{Claims, Finished, Mean, finish};
@@ -13,7 +14,7 @@ use super::cyclictest_json::System;
 use super::error::{ImportError, Problems};
 use super::json::{Buckets, Threads, place_of, problem, without_nan};
 use super::source::{Source, Task};
-use crate::record::{Conditions, Record};
+use crate::record::{Conditions, Record, ReleaseMode};
 
 const EXPECTED: &str = "the `results.json` that `jitterdebugger -o DIR` writes";
 
@@ -96,7 +97,7 @@ pub(super) fn read(
                 let task = Task {
                     name: format!("cpu{number}"),
                     probe: "jitterdebugger",
-                    mode: "sleep",
+                    mode: ReleaseMode::timer(Wake::Sleep),
                     cpu: u32::try_from(*number).ok().filter(|_| all_cpus),
                     period_ns: None,
                 };

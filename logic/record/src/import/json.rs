@@ -1,5 +1,5 @@
-//! What the JSON formats share: maps of buckets and of threads that are read as written, so that a
-//! doubled entry is an error and not the last one of two.
+//! The common parts of the JSON formats: maps of buckets and of threads that are read as written,
+//! so that a doubled entry is an error and not the last one of two.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,7 +33,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Threads<T> {
     }
 }
 
-/// The entries of a map whose keys are numbers, ascending.
+/// Reads the entries of a map whose keys are numbers, ascending.
 fn numbered<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
     what: &'static str,
@@ -75,7 +75,7 @@ fn numbered<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 }
 
 impl Buckets {
-    /// As a column.
+    /// Returns the buckets as a column.
     pub(super) fn column(&self) -> Result<Column, String> {
         let mut column = Column::default();
         for (bucket, count) in &self.0 {
@@ -85,7 +85,7 @@ impl Buckets {
     }
 }
 
-/// The text with the mean of a thread that never ran, zero by zero, made into a number.
+/// Returns the text in which the mean of a thread that never ran, zero by zero, is a number.
 pub(super) fn without_nan(text: &str) -> Cow<'_, str> {
     const MEANS: [&str; 2] = ["\"avg\": -nan", "\"avg\": nan"];
     MEANS.iter().fold(Cow::Borrowed(text), |text, mean| {
@@ -93,8 +93,8 @@ pub(super) fn without_nan(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Line and column of the entry `"NUMBER": {` of a section; of the section, or 1:1, where it isn't
-/// found.
+/// Returns line and column of the entry `"NUMBER": {` of a section; of the section, or 1:1, where
+/// it isn't found.
 pub(super) fn place_of(text: &str, section: &str, number: u64) -> (usize, usize) {
     let from = text.find(&format!("\"{section}\"")).unwrap_or(0);
     let key = format!("\"{number}\"");
@@ -109,7 +109,7 @@ pub(super) fn place_of(text: &str, section: &str, number: u64) -> (usize, usize)
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// Adds what `serde_json` found wrong.
+/// Adds the problem that `serde_json` found.
 pub(super) fn problem(error: &serde_json::Error, expected: &str, problems: &mut Problems) {
     let text = error.to_string();
     // The place is given apart; what is wrong comes before it.

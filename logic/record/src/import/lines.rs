@@ -18,12 +18,12 @@ pub(crate) struct Word<'a> {
     pub(crate) text: &'a str,
 }
 
-/// All lines.
+/// Returns all lines, numbered from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.lines().enumerate().map(|(index, text)| Line { number: index + 1, text })
 }
 
-/// The first line that is too long or holds a NUL, as place and problem.
+/// Returns the first line that is too long or holds a NUL, as place and problem.
 pub(crate) fn unreadable(text: &str) -> Option<(usize, usize, String)> {
     lines(text).find_map(|line| {
         if line.text.len() > LINE_BYTES_MAX {
@@ -41,12 +41,12 @@ pub(crate) fn unreadable(text: &str) -> Option<(usize, usize, String)> {
 }
 
 impl<'a> Line<'a> {
-    /// The words, separated by white space.
+    /// Returns the words, separated by white space.
     pub(crate) fn words(self) -> impl Iterator<Item = Word<'a>> {
         self.words_from(0)
     }
 
-    /// The words after a label that the line begins with; `None` where it doesn't.
+    /// Returns the words after a label that the line begins with; `None` where it doesn't.
     pub(crate) fn after(self, label: &str) -> Option<impl Iterator<Item = Word<'a>>> {
         let start = self.text.len() - self.text.trim_start().len();
         let matches = self.text[start..].starts_with(label);
@@ -71,19 +71,19 @@ impl<'a> Line<'a> {
         self.text[..offset].chars().count() + 1
     }
 
-    /// The place of its first column.
+    /// Returns the place of its first column.
     pub(crate) fn place(self) -> (usize, usize) {
         (self.number, 1)
     }
 }
 
 impl Word<'_> {
-    /// Line and column.
+    /// Returns line and column, from 1.
     pub(crate) fn place(&self) -> (usize, usize) {
         (self.line.number, self.line.column(self.offset))
     }
 
-    /// The word as a whole number; a problem where it isn't one.
+    /// Reads the word as a whole number; adds a problem where it isn't one.
     pub(crate) fn number(&self, meaning: &str, problems: &mut Problems) -> Option<u64> {
         match parse(self.text) {
             Ok(number) => Some(number),
@@ -98,7 +98,7 @@ impl Word<'_> {
     }
 }
 
-/// A whole number of decimal digits; the error says what it is instead.
+/// Reads a whole number of decimal digits; the error says what it is instead.
 pub(crate) fn parse(text: &str) -> Result<u64, &'static str> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits(text) {

@@ -23,7 +23,7 @@
 //! Bucket size and end of the histogram (`-b`, `-E`) aren't printed. The size follows from minimum,
 //! maximum and the rows; values in `over` are at least those of the bucket after the last row.
 //!
-//! Where no row has values, newer versions print one `0` in each line of the summary, whatever the
+//! If no row has values, newer versions print one `0` in each line of the summary, whatever the
 //! columns. A column that is there all the same had values, which all lie beyond the histogram.
 
 use super::COLUMNS_MAX;
@@ -34,15 +34,15 @@ use super::source::{Source, Task, remark_stalls};
 use super::table::Table;
 use crate::histogram::Histogram;
 use crate::reason::ForeignProblem;
-use crate::record::{Conditions, Record};
+use crate::record::{Conditions, Record, ReleaseMode, TracedContext};
 
-/// How the header begins.
+/// The begin of the header.
 pub(super) const HEADER_START: &str = "# RTLA ";
 
 /// The summary lines in their order.
 const SUMMARY: [&str; 5] = ["over:", "count:", "min:", "avg:", "max:"];
 
-/// Where a figure of nothing would stand.
+/// The word that stands for a figure of nothing.
 const NONE: &str = "-";
 
 pub(super) fn read(
@@ -70,7 +70,7 @@ pub(super) fn read(
     reader.records(source)
 }
 
-/// What a column measures.
+/// The context that a column measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Context {
     Interrupt,
@@ -226,12 +226,12 @@ impl<'a> Reader<'a> {
         self.summary.push((line, words));
     }
 
-    /// Whether the summary is the one that newer versions print where no row has values.
+    /// Returns `true` if the summary is the one that newer versions print where no row has values.
     fn is_zeroed(&self) -> bool {
         self.table.last_bucket.is_none() && self.summary.iter().all(|(_, words)| is_zero(words))
     }
 
-    /// Records of columns whose values the file does not have.
+    /// Makes the records of columns whose values the file does not have.
     fn beyond(mut self, source: &Source) -> Result<Vec<Record>, ImportError> {
         let columns = self.columns.take().unwrap_or_default();
         let records = columns.into_iter().map(|(context, cpu)| {
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
         self.problems.unless_any(records)
     }
 
-    /// The summary of a column, once it agrees with the rows.
+    /// Returns the summary of a column, once it agrees with the rows.
     fn figures(&mut self, index: usize) -> Option<Figures> {
         let word = |row: usize| self.summary[row].1[index];
         let problems = &mut self.problems;
@@ -382,21 +382,22 @@ struct Figures {
 }
 
 fn task(context: Context, cpu: u32) -> Task {
-    let (suffix, probe, mode) = match context {
-        Context::Interrupt => (".irq", "rtla timerlat", "interrupt"),
-        Context::Thread => ("", "rtla timerlat", "kernel thread"),
-        Context::User => (".user", "rtla timerlat", "user thread"),
-        Context::Noise => ("", "rtla osnoise", "noise"),
+    let (suffix, probe, context) = match context {
+        Context::Interrupt => (".irq", "rtla timerlat", TracedContext::Interrupt),
+        Context::Thread => ("", "rtla timerlat", TracedContext::KernelThread),
+        Context::User => (".user", "rtla timerlat", TracedContext::UserThread),
+        Context::Noise => ("", "rtla osnoise", TracedContext::Noise),
     };
+    let mode = ReleaseMode::Traced { context };
     Task { name: format!("cpu{cpu}{suffix}"), probe, mode, cpu: Some(cpu), period_ns: None }
 }
 
-/// Whether a line of the summary has one figure, and that is zero.
+/// Returns `true` if a line of the summary has one figure, and that is zero.
 fn is_zero(words: &[Word<'_>]) -> bool {
     matches!(words, [only] if only.text == "0")
 }
 
-/// `Thr-003` as context and CPU.
+/// Reads `Thr-003` as context and CPU.
 fn column(text: &str) -> Option<(Context, u32)> {
     let (context, cpu) = text.split_once('-')?;
     let context = match context {
@@ -409,7 +410,7 @@ fn column(text: &str) -> Option<(Context, u32)> {
     Some((context, u32::try_from(lines::parse(cpu).ok()?).ok()?))
 }
 
-/// Days, and hours, minutes and seconds, in ns.
+/// Reads days, and hours, minutes and seconds, in ns.
 fn duration_ns(text: &str) -> Option<u64> {
     let mut words = text.split_whitespace();
     let days = lines::parse(words.next()?).ok()?;
@@ -421,8 +422,8 @@ fn duration_ns(text: &str) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)
 }
 
-/// The units a bucket covers. Extremes lie less than that above their bucket; the buckets are
-/// multiples of it. Where all extremes are buckets, the size is 1.
+/// Returns the units a bucket covers. Extremes lie less than that above their bucket; the buckets
+/// are multiples of it. Where all extremes are buckets, the size is 1.
 fn bucket_size(columns: &[Column], figures: &[Figures]) -> Result<u64, String> {
     let mut reach = 0;
     for (column, figures) in columns.iter().zip(figures) {

@@ -6,7 +6,7 @@ use quietcore_units::Nanos;
 
 use super::column::Finished;
 use crate::reason::Reason;
-use crate::record::{Conditions, Record};
+use crate::record::{Conditions, Record, ReleaseMode};
 
 /// The longest part of a file's name that becomes part of a record's name, in characters.
 const STEM_CHARS: usize = 40;
@@ -21,17 +21,17 @@ pub(crate) struct Source {
     interval: Option<Nanos>,
 }
 
-/// What a reader knows about a task beside its values.
+/// Facts about a task beside its values.
 #[derive(Debug)]
 pub(crate) struct Task {
     /// The last part of the record's name, such as `thread0`.
     pub(crate) name: String,
     /// The program, and its mode.
     pub(crate) probe: &'static str,
-    /// How it waited for its release.
-    pub(crate) mode: &'static str,
+    /// The way in which its releases were made.
+    pub(crate) mode: ReleaseMode,
     pub(crate) cpu: Option<u32>,
-    /// What the file says.
+    /// Time between two releases, in ns, as the file says.
     pub(crate) period_ns: Option<u64>,
 }
 
@@ -48,10 +48,10 @@ impl Source {
         Self { stem, interval }
     }
 
-    /// A record of this file. The interval that the user gave counts before the file's.
+    /// Makes a record of this file. The interval that the user gave counts before the file's.
     pub(crate) fn record(&self, task: &Task, finished: Finished, conditions: Conditions) -> Record {
         let mut conditions = conditions;
-        conditions.mode = task.mode.to_owned();
+        conditions.mode = task.mode.clone();
         conditions.quietcore_version = env!("CARGO_PKG_VERSION").to_owned();
         if finished.histogram.resolution_ns() > 1 {
             let resolution = Nanos::new(finished.histogram.resolution_ns());

@@ -1,14 +1,14 @@
-//! What the records say of each row, beside the paper's figures.
+//! The figures of the records for each row, beside the paper's.
 
 use std::collections::BTreeMap;
 
-use quietcore_units::{CpuId, CpuSet};
+use quietcore_units::CpuId;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadAt, ROWS, Row, TABLE};
 use crate::histogram::Histogram;
 use crate::published::{self, Figure, Table};
-use crate::record::{LoadAchieved, Record};
+use crate::record::Record;
 use crate::statistics::exceedance_bound;
 use crate::verdict::is_judged;
 
@@ -21,46 +21,46 @@ const ROWS_MIN: usize = 2;
 /// The matrix of a partition: all twelve rows, whether they were measured or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct IsolationMatrix {
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
     /// The id of the paper's table.
     pub table: String,
-    /// Paper and place.
+    /// Paper and place in it.
     pub source: String,
     /// The rows, in the paper's order.
     pub rows: Vec<IsolationRow>,
 }
 
-/// A row of it.
+/// A row of the matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct IsolationRow {
     /// Its number in the paper's table, from 1.
     pub row: u8,
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// What the paper calls it.
+    /// The name in the paper.
     pub title: String,
-    /// What that is on one kernel, in words.
+    /// Its meaning on one kernel, in words.
     pub on_one_kernel: String,
     /// The row that is measured in the same way, on one kernel; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<u8>,
     /// The records that were taken together; empty where nothing was measured.
     pub records: Vec<String>,
-    /// Why the figures are not those of this row: settings that did not hold, runs that are not
-    /// valid or were ended early.
+    /// The reasons why the figures are not those of this row: settings that did not hold, runs that
+    /// are not valid or were ended early.
     pub not_as_asked: Vec<String>,
     /// The wake-up latency, where the partition wakes early; what the paper's program measures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakeup: Option<IsolationFigures>,
     /// The release latency; absent where nothing was measured.
     pub release: Option<IsolationFigures>,
-    /// What the paper found, a kernel each.
+    /// Figures of the paper, one entry a kernel.
     pub published: Vec<PublishedFigures>,
 }
 
 impl IsolationRow {
-    /// The figures that are like the paper's: of a program that sleeps until its release.
+    /// Returns the figures that are like the paper's: of a program that sleeps until its release.
     pub fn as_slept(&self) -> Option<&IsolationFigures> {
         self.wakeup.as_ref().or(self.release.as_ref())
     }
@@ -69,21 +69,21 @@ impl IsolationRow {
 /// The figures of a row. All times in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct IsolationFigures {
-    /// Values.
+    /// Number of values of all records.
     pub count: u64,
-    /// Smallest value.
+    /// Smallest value, in ns.
     pub min_ns: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean, in ns.
     pub mean_ns: f64,
     /// Standard deviation of the sample; absent where it isn't known.
     pub sd_ns: Option<f64>,
-    /// Largest value.
+    /// Largest value, in ns.
     pub max_ns: u64,
-    /// How often a tenth of each cycle was exceeded.
+    /// Exceedances of a tenth of each cycle.
     pub exceedances: Vec<Exceedance>,
 }
 
-/// How often a limit was exceeded.
+/// Exceedances of one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Exceedance {
     /// The cycle, in ns.
@@ -92,7 +92,7 @@ pub struct Exceedance {
     pub limit_ns: u64,
     /// Values that may lie above the limit: exact but for those in the bin that holds it.
     pub count: u64,
-    /// Values that surely do. Where it is `count`, that is exact.
+    /// Values that surely lie above it. Where it is `count`, that is exact.
     pub surely: u64,
     /// `count` as a share of all values, 0 to 1.
     pub share: f64,
@@ -105,17 +105,18 @@ pub struct Exceedance {
 pub struct PublishedFigures {
     /// The kernel of the guest.
     pub kernel: String,
-    /// Smallest value.
+    /// Smallest value, in µs.
     pub min_us: f64,
-    /// Average.
+    /// Arithmetic mean, in µs.
     pub mean_us: f64,
-    /// σ.
+    /// Standard deviation, in µs.
     pub sd_us: f64,
-    /// Largest value.
+    /// Largest value, in µs.
     pub max_us: f64,
 }
 
-/// A matrix for each partition that was measured under at least two of its profiles, by name.
+/// Returns a matrix for each partition that was measured under at least two of its profiles, by
+/// name.
 pub fn matrices(records: &[Record]) -> Vec<IsolationMatrix> {
     let mut partitions: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
     for record in records.iter().filter(|it| it.is_of_releases() && is_judged(it)) {
@@ -176,13 +177,12 @@ fn isolation_row(row: &Row, records: &[&Record], table: &Table) -> IsolationRow 
     }
 }
 
-/// What is said where a load that may run anywhere did not come to the partition's CPU: under
+/// Returns a remark where a load that may run anywhere did not come to the partition's CPU: under
 /// version 2 of cgroups nothing else can run on CPUs without load balancing.
 fn load_elsewhere(row: &Row, record: &Record) -> Option<String> {
     let cpu = record.cpu.and_then(CpuId::new)?;
     let anywhere = row.on_one_kernel().load == Some(LoadAt::Anywhere);
-    let cpus_of = |load: &LoadAchieved| load.cpus.parse::<CpuSet>().ok();
-    let mut cpus = record.conditions.loads.iter().filter_map(cpus_of);
+    let mut cpus = record.conditions.loads.iter().map(|load| load.cpus);
     let elsewhere = cpus.find(|cpus| !cpus.contains(cpu)).filter(|_| anywhere)?;
     Some(format!(
         "the load had CPU {elsewhere} and not CPU {cpu}, as under version 2 of cgroups where \
@@ -215,7 +215,7 @@ fn exceedance(histogram: &Histogram, cycle_ns: u64) -> Exceedance {
     }
 }
 
-/// The table's lines of a row, in its order.
+/// Returns the table's lines of a row, in its order.
 pub(super) fn published(row: &Row, table: &Table) -> Vec<PublishedFigures> {
     let column = |figure| table.figure(figure);
     let (Some(title), Some(kernel)) = (table.column("configuration"), table.column("kernel"))

@@ -27,7 +27,7 @@ pub const TABLE: &str = "hofer2019/table-1";
 /// The word for all twelve profiles.
 pub const GROUP: &str = "isolation";
 
-/// What the paper did on one side.
+/// The measures of the paper on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Side {
     isolated: bool,
@@ -43,18 +43,18 @@ const QUIET: Side = Side { no_load_balancing: true, ..WITHOUT_INTERRUPTS };
 /// A row of the paper's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// From 1, in the paper's order.
+    /// Number from 1, in the paper's order.
     pub number: u8,
     /// The profile that stands for it.
     pub profile: &'static str,
-    /// What the table calls it.
+    /// The name in the table.
     pub title: &'static str,
     guest: Side,
     host: Side,
     stress: bool,
 }
 
-/// What a row asks of one kernel.
+/// The measures that a row asks of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnOneKernel {
     /// The partition is pinned to its CPUs.
@@ -65,17 +65,17 @@ pub struct OnOneKernel {
     pub no_load_balancing: bool,
     /// Interrupts of devices are kept off them.
     pub interrupts_off: bool,
-    /// There is a load.
+    /// CPUs of the load; `None` for a row without load.
     pub load: Option<LoadAt>,
 }
 
-/// Where the load of a row may run.
+/// The CPUs on which the load of a row may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadAt {
-    /// On every CPU.
+    /// The load may run on every CPU.
     Anywhere,
-    /// On the CPUs that no partition has.
+    /// The load may run on the CPUs that no partition has.
     OtherCpus,
 }
 
@@ -113,17 +113,17 @@ pub static ROWS: [Row; 12] = [
 ];
 
 impl Row {
-    /// The row that a profile stands for.
+    /// Returns the row that a profile stands for.
     pub fn of_profile(profile: &str) -> Option<&'static Self> {
         ROWS.iter().find(|row| row.profile == profile)
     }
 
-    /// The row that the table calls so.
+    /// Returns the row that the table calls so.
     pub fn of_title(title: &str) -> Option<&'static Self> {
         ROWS.iter().find(|row| row.title == title)
     }
 
-    /// What it asks of one kernel: what either side asks for.
+    /// Returns the measures on one kernel: those that either side asks for.
     pub fn on_one_kernel(&self) -> OnOneKernel {
         let others_off = self.host.isolated;
         let load = if others_off { LoadAt::OtherCpus } else { LoadAt::Anywhere };
@@ -136,7 +136,7 @@ impl Row {
         }
     }
 
-    /// The first row that asks the same of one kernel, where that is another one.
+    /// Returns the first row that asks the same of one kernel, where that is another one.
     pub fn same_as(&self) -> Option<&'static Self> {
         let first = ROWS.iter().find(|row| row.on_one_kernel() == self.on_one_kernel());
         first.filter(|first| first.number != self.number)
@@ -144,7 +144,7 @@ impl Row {
 }
 
 impl OnOneKernel {
-    /// In words, such as `pinned, interrupts kept off, no load`.
+    /// Describes the row in words, such as `pinned, interrupts kept off, no load`.
     pub fn words(&self) -> String {
         let off: Vec<&str> = [
             (self.others_off, "others"),

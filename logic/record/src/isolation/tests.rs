@@ -97,7 +97,7 @@ fn a_load_that_was_kept_off_is_no_load_anywhere() {
             kind: "sqrt".to_owned(),
             workers: 10,
             working: 10,
-            cpus: cpus.to_owned(),
+            cpus: cpus.parse().unwrap(),
             operations_per_second: 1.0,
             unit: "sqrt/s".to_owned(),
             bytes_per_second: None,

@@ -17,22 +17,23 @@ const DEPTH_MAX: usize = 16;
 /// The lowest priority of the kernel that is no real-time priority.
 const PRIORITY_ORDINARY: i64 = 100;
 
-/// What is to be explained.
+/// A late release that is to be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Number of the release, from 0.
     pub release: u64,
-    /// When the release was due, on the clock of the trace, in ns.
+    /// Due instant of the release, on the clock of the trace, in ns.
     pub due_ns: u64,
-    /// When the task started, in ns; not before `due_ns`.
+    /// Start of the task, in ns; not before `due_ns`.
     pub started_ns: u64,
-    /// When the first release of the run was due, in ns.
+    /// Due instant of the first release of the run, in ns.
     pub first_release_ns: u64,
-    /// The CPU.
+    /// Number of the CPU.
     pub cpu: u32,
     /// The kernel's number of the task's thread.
     pub thread: u32,
-    /// From when on the trace holds all that happened, in ns; `None` where that isn't known.
+    /// Instant from which on the trace holds all that happened, in ns; `None` where that isn't
+    /// known.
     pub traced_from_ns: Option<u64>,
 }
 
@@ -56,27 +57,28 @@ pub fn attribute(window: &Window, events: &[Event]) -> Ledger {
     sweep.finish()
 }
 
-/// What the task does.
+/// The state of the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It waits for its timer.
     Asleep,
     /// It was woken, and has not run since.
     Woken,
-    /// It runs.
+    /// It has a processor.
     Running,
 }
 
 /// A piece of the window and where it belongs.
 #[derive(Clone, Debug)]
-struct Piece {
+struct WindowPart {
     begin: u64,
     end: u64,
     cause: Cause,
     what: String,
-    /// Whether it belongs to an interrupt, which what is told by length does not take from.
+    /// `true` if it belongs to an interrupt. Causes that are told by their length take nothing from
+    /// it.
     interrupts: bool,
-    /// Whether it goes on from the piece before, across an interruption.
+    /// `true` if it goes on from the piece before, across an interruption.
     continues: bool,
 }
 
@@ -91,10 +93,11 @@ struct Sweep<'a> {
     task: State,
     timer_came: bool,
     in_fault: bool,
-    /// Why its processor has left the guest whose task this is, until it enters it again.
+    /// The reason why its processor has left the guest whose task this is, until it enters it
+    /// again.
     left: Option<String>,
     began: bool,
-    pieces: Vec<Piece>,
+    pieces: Vec<WindowPart>,
     ledger: Ledger,
     waking_seen: bool,
     task_seen: bool,
@@ -270,12 +273,12 @@ impl<'a> Sweep<'a> {
                 cause,
                 Cause::Thread | Cause::TimerLate | Cause::RunDelay | Cause::Exit | Cause::Own
             );
-        let piece = Piece { begin: self.now, end: at, cause, what, interrupts, continues };
+        let piece = WindowPart { begin: self.now, end: at, cause, what, interrupts, continues };
         self.pieces.push(piece);
         self.now = at;
     }
 
-    /// Where time belongs now.
+    /// Returns the cause to which time belongs now, and its name.
     fn belongs(&self) -> (Cause, String) {
         if !self.began {
             return (Cause::Unexplained, String::new());
@@ -313,9 +316,9 @@ impl<'a> Sweep<'a> {
             }
             let cut = piece.begin.max(begin);
             if cut > piece.begin {
-                pieces.push(Piece { end: cut, ..piece.clone() });
+                pieces.push(WindowPart { end: cut, ..piece.clone() });
             }
-            pieces.push(Piece {
+            pieces.push(WindowPart {
                 begin: cut,
                 end: piece.end,
                 cause,
@@ -380,7 +383,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Whether an end belongs to a begin. The end of a device's interrupt has its number only.
+/// Returns `true` if an end belongs to a begin. The end of a device's interrupt has its number
+/// only.
 fn matches(begin: &Frame, end: &Frame) -> bool {
     match (begin, end) {
         (Frame::Interrupt(begin), Frame::Interrupt(end)) => {
@@ -399,7 +403,8 @@ fn of_frame(frame: &Frame) -> (Cause, String) {
     }
 }
 
-/// A thread with its number, and its real-time priority where it is known to have one.
+/// Returns the name of a thread with its number, and its real-time priority where it is known to
+/// have one.
 fn name_of(thread: &Thread, priority: Option<i64>) -> String {
     let Thread { name, number } = thread;
     match priority {

@@ -6,18 +6,18 @@
 use super::attribute::Window;
 use super::{Cause, Counted, Ledger, Share};
 
-/// What counters rose by around a late release.
+/// Increments of counters around a late release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// The time between the two readings, in ns.
     pub within_ns: u64,
-    /// How long the task could run and did not, in ns, beyond what it does in quiet stretches as
-    /// long as this one; `None` where it isn't counted.
+    /// Time for which the task could run and did not, in ns, beyond what it does in quiet stretches
+    /// as long as this one; `None` where it isn't counted.
     pub run_delay_ns: Option<u64>,
-    /// How long the hypervisor ran something else, in ns, in steps of 10 ms; `None` where it isn't
-    /// counted.
+    /// Time for which the hypervisor ran something else, in ns, in steps of 10 ms; `None` where it
+    /// isn't counted.
     pub steal_ns: Option<u64>,
-    /// What else was counted, by name.
+    /// Other counts, by name.
     pub counts: Vec<(String, u64)>,
 }
 

@@ -1,22 +1,22 @@
-//! What happened on a CPU, as a trace tells it.
+//! The events of a CPU, as a trace tells them.
 
 /// A thread, as the kernel names it in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its name, at most 15 bytes.
+    /// Name of the thread, at most 15 bytes.
     pub name: String,
-    /// Its number; 0 is the idle thread.
+    /// Number of the thread; 0 is the idle thread.
     pub number: u32,
 }
 
 impl Thread {
-    /// Whether nothing runs.
+    /// Returns `true` if this is the idle thread.
     pub fn is_idle(&self) -> bool {
         self.number == 0
     }
 }
 
-/// What interrupts a thread, and can be interrupted itself.
+/// An interruption of a thread, which can be interrupted itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// The interrupt of the local timer.
@@ -29,26 +29,26 @@ pub enum Frame {
     Nmi(String),
 }
 
-/// What happened.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
     /// An interrupt or a softirq began.
     Entry(Frame),
-    /// It ended.
+    /// An interrupt or a softirq ended.
     Exit(Frame),
     /// Something ended that lasted this long; its begin is not told.
     Lasted(Frame, u64),
     /// A thread began to wait, or was displaced; another one runs.
     Switch {
-        /// Which ran.
+        /// Number of the thread that ran.
         from: u32,
-        /// The kernel's priority of that: below 100 are real-time priorities, 0 the highest.
+        /// Its priority in the kernel: below 100 are real-time priorities, 0 the highest.
         from_priority: i64,
-        /// Whether it could still run.
+        /// `true` if that thread could still run.
         still_runnable: bool,
-        /// Which runs now.
+        /// The thread that runs now.
         to: Thread,
-        /// The priority of that.
+        /// The priority of the one that runs now.
         priority: i64,
     },
     /// A thread was woken.
@@ -70,7 +70,7 @@ pub enum Happening {
 }
 
 impl Happening {
-    /// The thread that stopped to run and its priority, where this is that.
+    /// Returns the thread that stopped to run and its priority, where this is a switch.
     pub(super) fn priority_of_left(&self) -> Option<(u32, i64)> {
         match self {
             Self::Switch { from, from_priority, .. } => Some((*from, *from_priority)),
@@ -82,12 +82,12 @@ impl Happening {
 /// An event of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, on the clock of the trace, in ns.
+    /// Instant on the clock of the trace, in ns.
     pub at_ns: u64,
-    /// On which CPU.
+    /// Number of the CPU.
     pub cpu: u32,
     /// The thread that ran then; `None` where the trace does not tell.
     pub running: Option<Thread>,
-    /// What.
+    /// The change that the event tells.
     pub happening: Happening,
 }

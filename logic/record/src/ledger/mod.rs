@@ -33,7 +33,7 @@ pub use text::{LINES_MAX, Trace, read};
 /// The most ledgers that are kept one by one, the worst; the sums are over all.
 pub const KEPT_MAX: usize = 64;
 
-/// Where time of a late release can go.
+/// A cause to which time of a late release can go.
 #[derive(
     Clone,
     Copy,
@@ -52,15 +52,15 @@ pub enum Cause {
     /// The task slept on, and the interrupt of its timer had not come: interrupts were masked, the
     /// processor woke slowly, or it was not there (SMI, hypervisor).
     TimerLate,
-    /// In the interrupt of the timer.
+    /// The interrupt of the timer ran.
     TimerInterrupt,
-    /// In another interrupt.
+    /// Another interrupt ran on the CPU.
     Interrupt,
-    /// In an interrupt that can't be masked.
+    /// An interrupt that can't be masked ran.
     Nmi,
-    /// In a softirq.
+    /// A softirq ran on the CPU.
     Softirq,
-    /// Another thread ran.
+    /// Another thread ran on the CPU.
     Thread,
     /// The task was woken and nothing else ran: the processor left idle, the scheduler switched.
     RunDelay,
@@ -77,7 +77,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All, in the order in which they are shown.
+    /// All causes, in the order in which they are shown.
     pub const ALL: [Self; 12] = [
         Self::TimerLate,
         Self::TimerInterrupt,
@@ -93,7 +93,7 @@ impl Cause {
         Self::Unexplained,
     ];
 
-    /// Its name in tables.
+    /// Returns the name in tables.
     pub const fn title(self) -> &'static str {
         match self {
             Self::TimerLate => "timer late",
@@ -111,7 +111,7 @@ impl Cause {
         }
     }
 
-    /// What it means, in one sentence.
+    /// Returns the meaning, in one sentence.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::TimerLate => {
@@ -136,58 +136,59 @@ impl Cause {
 /// A part of a late release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Share {
-    /// Where the time went.
+    /// The cause of the time.
     pub cause: Cause,
-    /// Which interrupt, softirq or thread; empty where the cause says all.
+    /// The interrupt, softirq or thread; empty where the cause says all.
     pub what: String,
-    /// How long, in ns.
+    /// Time of the share, in ns.
     pub ns: u64,
-    /// How often.
+    /// Number of pieces of that time.
     pub times: u64,
 }
 
 /// Something that happened and has no duration of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Counted {
-    /// What, such as `SMIs`.
+    /// The subject, such as `SMIs`.
     pub what: String,
-    /// How often.
+    /// Number of times that it happened.
     pub count: u64,
     /// Within which time around the release, in ns; the window itself where it was traced.
     pub within_ns: u64,
 }
 
-/// One late release.
+/// The ledger of one late release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Ledger {
     /// Number of the release, from 0.
     pub release: u64,
-    /// When it was due, since the first release, in ns.
+    /// Due instant of the release, since the first release, in ns.
     pub at_ns: u64,
     /// Release latency, in ns: the sum of all shares.
     pub latency_ns: u64,
     /// The CPU it ran on.
     pub cpu: u32,
-    /// Where the time went, the largest share first.
+    /// The causes of its time, the largest share first.
     pub shares: Vec<Share>,
-    /// What was counted beside it.
+    /// Events without a duration.
     pub counted: Vec<Counted>,
     /// The kernel's functions, innermost first, at the instant when the task was woken: below those
     /// of the interrupt stand those of the thread that it interrupted. Empty where not traced.
     pub stack: Vec<String>,
-    /// What is to be known of this ledger: a trace that begins too late, events that were lost.
+    /// Limits of this ledger: a trace that begins too late, events that were lost.
     pub remarks: Vec<String>,
 }
 
 impl Ledger {
-    /// Whether the shares add up to the latency, which they must.
+    /// Returns `true` if the shares add up to the latency, which they must.
     pub fn adds_up(&self) -> bool {
         let sum = self.shares.iter().try_fold(0_u64, |sum, share| sum.checked_add(share.ns));
         sum == Some(self.latency_ns)
     }
 
-    /// The functions in which the kernel was when the interrupt came that woke the task, innermost
-    /// first; empty where the thread was in no function of the kernel, or none was traced.
+    /// Returns the functions in which the kernel was when the interrupt came that woke the task,
+    /// innermost first; empty where the thread was in no function of the kernel, or none was
+    /// traced.
     pub fn interrupted(&self) -> &[String] {
         let of_interrupt =
             |function: &String| function.starts_with("asm_") || function.starts_with("el1h_64_irq");
@@ -195,13 +196,13 @@ impl Ledger {
         last.map_or(&[], |last| &self.stack[last + 1..])
     }
 
-    /// The time that went to a cause, in ns.
+    /// Returns the time that went to a cause, in ns.
     pub fn of(&self, cause: Cause) -> u64 {
         self.shares.iter().filter(|share| share.cause == cause).map(|share| share.ns).sum()
     }
 }
 
-/// By what means the ledgers of a record were made.
+/// The means by which the ledgers of a record were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Means {
@@ -214,9 +215,9 @@ pub enum Means {
 /// Something that could not be observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NotObserved {
-    /// What.
+    /// Name of the quantity.
     pub what: String,
-    /// Why not.
+    /// The reason why not.
     pub because: String,
 }
 
@@ -225,15 +226,15 @@ pub struct NotObserved {
 pub struct Ledgers {
     /// Releases later than this were to be explained, in ns.
     pub limit_ns: u64,
-    /// How many there were.
+    /// Number of releases later than that.
     pub above: u64,
-    /// How many of them have a ledger. The others came before the trace was armed again.
+    /// Number of them that have a ledger. The others came before the trace was armed again.
     pub ledgered: u64,
-    /// By what means.
+    /// The means of observation.
     pub means: Means,
-    /// What was observed, in words.
+    /// Quantities that were observed, in words.
     pub observed: Vec<String>,
-    /// What was not, and why.
+    /// Quantities that were not, and the reasons.
     pub not_observed: Vec<NotObserved>,
     /// Time by cause over all that have a ledger, in ns.
     pub sums: BTreeMap<Cause, u64>,
@@ -242,7 +243,7 @@ pub struct Ledgers {
 }
 
 impl Ledgers {
-    /// None yet.
+    /// Makes the ledgers of a record without any so far.
     pub fn new(limit_ns: u64, means: Means) -> Self {
         Self {
             limit_ns,
@@ -256,7 +257,7 @@ impl Ledgers {
         }
     }
 
-    /// Adds a ledger.
+    /// Adds a ledger to the sums, and keeps it if it is one of the worst.
     pub fn add(&mut self, ledger: Ledger) {
         self.ledgered += 1;
         for share in &ledger.shares {
@@ -276,7 +277,7 @@ impl Ledgers {
         self.not_observed.push(NotObserved { what: what.to_owned(), because: because.into() });
     }
 
-    /// Late releases without a ledger.
+    /// Returns the number of late releases without a ledger.
     pub fn not_ledgered(&self) -> u64 {
         self.above.saturating_sub(self.ledgered)
     }

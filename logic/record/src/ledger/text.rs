@@ -20,14 +20,14 @@ const STACK_MAX: usize = 32;
 /// The longest name that is kept, in characters.
 const NAME_MAX: usize = 64;
 
-/// What a text holds.
+/// The content of a trace's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// The events in their order.
     pub events: Vec<Event>,
     /// Lines that could not be read and are no comments.
     pub unread: usize,
-    /// Whether the kernel says that it holds all since the trace was switched on.
+    /// `true` if the kernel says that it holds all since the trace was switched on.
     pub is_whole: bool,
     /// Lines before the last [`LINES_MAX`], which were passed over.
     pub skipped: usize,
@@ -58,8 +58,8 @@ pub fn read(text: &str) -> Trace {
     trace
 }
 
-/// Whether the kernel tells, in `# entries-in-buffer/entries-written: 17/17`, that nothing written
-/// has left the buffer.
+/// Returns `true` if the kernel tells, in `# entries-in-buffer/entries-written: 17/17`, that
+/// nothing written has left the buffer.
 fn is_told_whole(line: &str) -> bool {
     let counts = line.strip_prefix("# entries-in-buffer/entries-written: ");
     let counts = counts.and_then(|counts| counts.split_whitespace().next()?.split_once('/'));
@@ -143,7 +143,7 @@ fn happening(name: &str, fields: &str) -> Happening {
     }
 }
 
-/// Interrupts by vector, such as `call_function_single_entry`.
+/// Reads the entry of an interrupt by vector, such as `call_function_single_entry`.
 fn vector(name: &str) -> Option<Happening> {
     const VECTORS: [&str; 10] = [
         "reschedule",
@@ -166,7 +166,7 @@ fn vector(name: &str) -> Option<Happening> {
     }
 }
 
-/// The name in `irq=41 name=virtio3-rx`; its end has the number only: `irq=41 ret=handled`.
+/// Reads the name in `irq=41 name=virtio3-rx`; its end has the number only: `irq=41 ret=handled`.
 fn device(fields: &str) -> String {
     let interrupt = field(fields, "irq=").unwrap_or("?");
     match fields.split_once("name=") {
@@ -175,7 +175,7 @@ fn device(fields: &str) -> String {
     }
 }
 
-/// The name in `vec=1 [action=TIMER]`.
+/// Reads the name in `vec=1 [action=TIMER]`.
 fn softirq(fields: &str) -> String {
     let name = fields.split_once("action=").map_or("?", |(_, name)| name);
     shortened(name.trim_end_matches(']'))
@@ -225,12 +225,12 @@ fn switch(fields: &str) -> Option<Happening> {
     })
 }
 
-/// The number behind the last `key`.
+/// Reads the number behind the last `key`.
 fn told<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
     number(field(fields, key)?)
 }
 
-/// The word behind the last `key` that a space or nothing stands before.
+/// Reads the word behind the last `key` that a space or nothing stands before.
 fn field<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
     let spaced = format!(" {key}");
     let value = match fields.rsplit_once(&spaced) {

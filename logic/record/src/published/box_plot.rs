@@ -7,7 +7,7 @@ use super::{Cell, Figure, Table};
 /// A published box plot, all times in ns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoxPlot {
-    /// What it is about, such as `#2 Hypervisor A, tp3`.
+    /// Subject of the row, such as `#2 Hypervisor A, tp3`.
     pub label: String,
     /// The profile, such as `tp3`.
     pub profile: Option<String>,
@@ -15,11 +15,11 @@ pub struct BoxPlot {
     pub lower_whisker_ns: u64,
     /// 25 % quantile.
     pub q1_ns: u64,
-    /// Median.
+    /// Median of the sample, in ns.
     pub median_ns: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean, in ns.
     pub mean_ns: Option<u64>,
-    /// Standard deviation.
+    /// Standard deviation, in ns.
     pub sd_ns: Option<u64>,
     /// 75 % quantile.
     pub q3_ns: u64,
@@ -29,12 +29,12 @@ pub struct BoxPlot {
     pub jitter_ns: Option<u64>,
     /// The figures are printed in steps of this.
     pub resolution_ns: u64,
-    /// What is odd about the printed figures.
+    /// Oddity of the printed figures.
     pub remark: Option<String>,
 }
 
 impl BoxPlot {
-    /// `None` where whiskers, quartiles or median are missing.
+    /// Makes the box plot of a row; `None` where whiskers, quartiles or median are missing.
     pub(super) fn of(table: &Table, row: &[Cell]) -> Option<Self> {
         let figure = |figure: Figure| {
             let (nanos, half_step) = table.nanos(row, table.figure(figure)?)?;

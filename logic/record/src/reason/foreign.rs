@@ -18,7 +18,7 @@ pub enum FolderProblem {
     /// A part of it excludes this record.
     #[serde(rename = "record_contradicted")]
     Contradicted {
-        /// The contradiction.
+        /// Sentence on the contradiction.
         contradiction: String,
     },
 }
@@ -50,7 +50,7 @@ pub enum ForeignProblem {
     AllBeyondHistogram,
     /// `rtla` says that it missed events.
     EventsMissed {
-        /// Its words.
+        /// The message of `rtla`.
         message: String,
     },
     /// The values are durations of noise, not release latencies.

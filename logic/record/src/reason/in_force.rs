@@ -14,11 +14,11 @@ pub enum ThreadSetting {
     MemoryLock,
     /// The memory that an access probe works on locked.
     WorkingSetLock,
-    /// Timers without slack.
+    /// Timers of the thread without slack.
     TimerSlack,
-    /// One CPU.
+    /// One CPU of its own.
     Affinity,
-    /// A real-time policy.
+    /// A real-time policy with its priority.
     Policy,
 }
 
@@ -29,7 +29,7 @@ pub enum ThreadSetting {
 pub enum NotInForce {
     /// The kernel refused a setting.
     SettingRefused {
-        /// The setting.
+        /// The setting that was refused.
         setting: ThreadSetting,
         /// The kernel's error; absent where it is not kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,17 +63,17 @@ pub enum NotInForce {
     },
     /// A control of the machine does not do what it should.
     Control {
-        /// The problem.
+        /// Sentence on the problem.
         problem: String,
     },
     /// A control was not applied: that takes root.
     ControlTakesRoot {
-        /// The control.
+        /// Name of the control.
         control: String,
     },
     /// The machine has nothing that a control could change.
     ControlAbsent {
-        /// The control.
+        /// Name of the control.
         control: String,
     },
 }

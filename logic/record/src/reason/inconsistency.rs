@@ -36,17 +36,17 @@ impl fmt::Display for HistogramName {
 pub enum Inconsistency {
     /// Releases came before they were due.
     EarlyReleases {
-        /// Their number.
+        /// Number of these releases.
         count: u64,
     },
     /// More values than any run has.
     TooManyValues {
-        /// Their number.
+        /// Number of values in the histogram.
         count: u64,
     },
     /// Misses don't fit the releases that came a period late.
     Misses {
-        /// Counted misses.
+        /// Misses that were counted.
         missed: u64,
         /// Releases that were a period late or more.
         late: u64,
@@ -55,28 +55,28 @@ pub enum Inconsistency {
     },
     /// The longest run of misses doesn't fit their number.
     MissRun {
-        /// The longest run.
+        /// Length of the longest run.
         longest: u64,
-        /// All misses.
+        /// Number of all misses.
         missed: u64,
     },
     /// More cycles ran than were planned.
     CyclesBeyondPlan {
-        /// Those that ran.
+        /// Number of cycles that ran.
         cycles: u64,
-        /// Those planned.
+        /// Cycles that were planned.
         planned: u64,
     },
     /// Fewer cycles ran than were planned, in a run that was not ended early.
     CyclesMissing {
-        /// Those that ran.
+        /// Number of cycles that ran.
         cycles: u64,
-        /// Those planned.
+        /// Cycles that were planned.
         planned: u64,
     },
     /// The duration is not that of the cycles.
     Duration {
-        /// Cycles.
+        /// Number of cycles that ran.
         cycles: u64,
         /// The period, in ns.
         period_ns: u64,
@@ -85,7 +85,7 @@ pub enum Inconsistency {
     },
     /// Overruns don't fit the responses beyond the deadline.
     Overruns {
-        /// Counted overruns.
+        /// Overruns that were counted.
         overruns: u64,
         /// Cycles that ended after the deadline.
         late: u64,
@@ -99,12 +99,12 @@ pub enum Inconsistency {
     },
     /// Bins of an interrupt's histogram don't sum up.
     InterruptBins {
-        /// The histogram.
+        /// The histogram at fault.
         of: HistogramName,
     },
     /// A histogram has a different count than there were interrupts.
     InterruptCount {
-        /// The histogram.
+        /// The histogram at fault.
         of: HistogramName,
     },
     /// Counters and histogram come from different numbers of cycles.
@@ -155,7 +155,7 @@ pub enum Inconsistency {
     ProgramBeyondReleases,
     /// The longest execution time exceeds the longest response time.
     ExecutionBeyondResponse,
-    /// Overruns outnumber cycles.
+    /// More overruns than cycles were counted.
     OverrunsBeyondCycles,
     /// The longest response exceeds the deadline without an overrun.
     OverrunUncounted,

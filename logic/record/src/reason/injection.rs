@@ -15,7 +15,7 @@ pub enum InjectionFinding {
     /// The release was late by the delay at least. The record is a test of the probe.
     #[serde(rename = "injection_seen")]
     Seen {
-        /// The delay.
+        /// The delay that was injected.
         injected: Injected,
         /// The latency of that release, in ns.
         latency_ns: u64,
@@ -23,7 +23,7 @@ pub enum InjectionFinding {
     /// The release was less late than that.
     #[serde(rename = "injection_not_seen")]
     NotSeen {
-        /// The delay.
+        /// The delay that was injected.
         injected: Injected,
         /// The latency of that release, in ns; absent where the record doesn't have it.
         #[serde(default, skip_serializing_if = "Option::is_none")]

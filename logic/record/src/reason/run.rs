@@ -6,7 +6,7 @@ use quietcore_units::{Nanos, ThreadSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why the times of a record are none.
+/// The reason why the times of a record are none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code")]
 pub enum NotReal {
@@ -25,7 +25,7 @@ pub enum NotReal {
     /// The record's own facts say so, and it counted as valid.
     #[serde(rename = "facts_of_time_not_real")]
     Facts {
-        /// The fact.
+        /// The fact, in words.
         fact: String,
     },
 }
@@ -51,11 +51,11 @@ impl fmt::Display for NotReal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskEnd {
-    /// It never began.
+    /// The task never began.
     NotBegun,
-    /// It prepared itself.
+    /// The task prepared itself.
     Starting,
-    /// It ran.
+    /// The task still ran.
     Running,
     /// Its state has a number that this version doesn't know.
     Unknown(u32),
@@ -90,10 +90,10 @@ pub enum RunProblem {
     TaskCutOff,
     /// Settings of the measuring thread changed during the run.
     SettingsDrifted {
-        /// Those at first.
+        /// Settings at the first look.
         #[schemars(with = "serde_json::Value")]
         first: Box<ThreadSettings>,
-        /// The first ones that were others.
+        /// The first settings that were others.
         #[schemars(with = "serde_json::Value")]
         then: Box<ThreadSettings>,
     },
@@ -101,14 +101,14 @@ pub enum RunProblem {
     SettingsUnknown,
     /// Settings of the machine changed during the run.
     MachineDrifted {
-        /// The first change.
+        /// Sentence on the first change.
         first: String,
-        /// Changes beyond it.
+        /// Number of changes beyond it.
         more: usize,
     },
     /// The cache ways or the bandwidth of the partition changed during the run.
     ShareDrifted {
-        /// The change.
+        /// Sentence on the change.
         drift: String,
     },
     /// Nobody looked at the run for longer than evidence allows.
@@ -118,7 +118,7 @@ pub enum RunProblem {
     },
     /// Workers of a load stood still or ended.
     LoadIncomplete {
-        /// The load's kind.
+        /// Word of the load's kind.
         kind: String,
         /// The problems of its workers, each once.
         problems: Vec<String>,
@@ -130,14 +130,14 @@ pub enum RunProblem {
     },
     /// Events of the program were overwritten before they were read.
     EventsLost {
-        /// Their number.
+        /// Number of these events.
         count: u64,
     },
     /// A histogram in the exchange is none.
     ExchangeDamaged {
         /// The quantity, such as `release latency`.
         quantity: String,
-        /// The damage.
+        /// Sentence on the damage.
         damage: String,
     },
     /// Neighbours worked while they were to rest.

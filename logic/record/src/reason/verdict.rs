@@ -1,4 +1,4 @@
-//! Why a verdict is what it is, with the figures that decided.
+//! The reasons of a verdict, with the figures that decided.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Reason, sentences};
 use crate::class::JitterDefinition;
-use crate::record::KernelErrors;
+use crate::record::{KernelErrors, ProgramStop};
 use crate::verdict::{one_in, thousands};
 
 /// The reason of a verdict.
@@ -17,8 +17,8 @@ use crate::verdict::{one_in, thousands};
 pub enum VerdictReason {
     /// FAIL: the program stopped before its time.
     ProgramFailed {
-        /// Its faults, in words.
-        faults: Vec<String>,
+        /// The stops, each with its cause.
+        faults: Vec<ProgramStop>,
     },
     /// NOT PROVEN: the record can't be trusted.
     RecordInvalid {
@@ -47,7 +47,7 @@ pub enum VerdictReason {
     BeyondAllLimits {
         /// Late releases, at least so many.
         late: u64,
-        /// All releases.
+        /// Number of all releases.
         count: u64,
         /// The largest limit, in ns.
         limit_ns: u64,
@@ -56,9 +56,9 @@ pub enum VerdictReason {
     },
     /// FAIL: releases were later than a tenth of the cycle.
     LateReleases {
-        /// Late releases.
+        /// Number of all releases.
         late: u64,
-        /// All releases.
+        /// Number of all releases.
         count: u64,
         /// The limit, in ns.
         limit_ns: u64,
@@ -69,7 +69,7 @@ pub enum VerdictReason {
     LateEnds {
         /// Cycles that ended after their deadline.
         overruns: u64,
-        /// All cycles.
+        /// Number of all cycles.
         count: u64,
         /// The deadline, in ns; absent where the task has none.
         deadline_ns: Option<u64>,
@@ -82,7 +82,7 @@ pub enum VerdictReason {
     },
     /// FAIL: the program's kernel refused or cut off work.
     WorkLost {
-        /// Its errors.
+        /// Errors of the kernel.
         errors: Vec<KernelErrors>,
     },
     /// FAIL: the jitter is above the class's limit.
@@ -114,7 +114,7 @@ pub enum VerdictReason {
     NoDeadline,
     /// PASS, or NOT PROVEN where more releases are needed: none was later than the limit.
     NoneLate {
-        /// Releases.
+        /// Number of releases that were measured.
         count: u64,
         /// The limit, in ns.
         limit_ns: u64,
@@ -127,7 +127,7 @@ pub enum VerdictReason {
     },
     /// PASS, or NOT PROVEN where more jobs are needed: none ended after its deadline.
     NoneEndedLate {
-        /// Jobs.
+        /// Number of jobs that were measured.
         count: u64,
         /// The deadline, in ns.
         deadline_ns: u64,
@@ -140,9 +140,9 @@ pub enum VerdictReason {
     },
     /// No fastest cycle: too few cycles.
     TooFewCycles {
-        /// Cycles.
+        /// Number of cycles that were measured.
         count: u64,
-        /// Cycles needed.
+        /// Number of cycles needed.
         needed: u64,
     },
 }
@@ -160,6 +160,7 @@ impl fmt::Display for VerdictReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ProgramFailed { faults } => {
+                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 write!(f, "the program failed: {}", faults.join("; "))
             }
             Self::RecordInvalid { reasons } => {

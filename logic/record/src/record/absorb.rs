@@ -3,7 +3,7 @@
 //! A run that was interrupted and measured again keeps what it had seen: a late release must not
 //! vanish because somebody pressed Ctrl-C after it.
 
-use super::{INCLUDES, Record, Timeline};
+use super::{EarlierPart, Observation, Record, Timeline};
 use crate::reason::Reason;
 
 /// The most spikes that a record keeps, as many as the exchange.
@@ -14,17 +14,16 @@ impl Record {
     /// remark; what is wrong with either is wrong with both. The time line is that of the later
     /// part, whose spikes alone have their place in it.
     pub fn absorb(&mut self, earlier: Self) {
-        let remark = format!(
-            "{} cycles of an earlier, interrupted part from {}",
-            earlier.release.count(),
-            earlier.conditions.started_at
-        );
+        let part = EarlierPart {
+            cycles: earlier.release.count(),
+            started_at: earlier.conditions.started_at.clone(),
+        };
         let mut earlier = earlier;
         for spike in &mut earlier.spikes {
-            spike.conditions.push("in the earlier part".to_owned());
+            spike.conditions.push(Observation::InEarlierPart.into());
         }
         self.join(earlier);
-        self.conditions.activity.insert(INCLUDES.to_owned(), remark);
+        self.conditions.earlier_part = Some(part);
     }
 
     /// Adds an earlier block of the same variant of an experiment. The conditions and the time line
@@ -38,23 +37,7 @@ impl Record {
             }
             _ => None,
         };
-        self.scan = match (self.scan.take(), &earlier.scan) {
-            (Some(mut later), Some(earlier)) => {
-                later.absorb(earlier);
-                Some(later)
-            }
-            _ => None,
-        };
-        if let (Some(later), Some(earlier)) = (&mut self.routine, &earlier.routine) {
-            later.raw.merge(&earlier.raw);
-            later.clamped = later.clamped.saturating_add(earlier.clamped);
-        }
-        if let (Some(later), Some(earlier)) = (&mut self.interrupt, &earlier.interrupt) {
-            later.register.merge(&earlier.register);
-            later.switch.merge(&earlier.switch);
-            later.until_task.merge(&earlier.until_task);
-            later.left_out = later.left_out.saturating_add(earlier.left_out);
-        }
+        self.measured.join(earlier.measured);
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         let (counters, before) = (&mut self.counters, earlier.counters);
         counters.planned_cycles = counters.planned_cycles.saturating_add(before.planned_cycles);
@@ -77,9 +60,6 @@ impl Record {
         };
         if self.timeline.slots.is_empty() {
             self.timeline = Timeline { ..earlier.timeline };
-        }
-        if let (Some(later), Some(earlier)) = (&mut self.trial, earlier.trial) {
-            later.blocks.splice(0..0, earlier.blocks);
         }
         let duration = &mut self.conditions.duration_ns;
         *duration = duration.saturating_add(earlier.conditions.duration_ns);
@@ -122,7 +102,7 @@ mod tests {
         assert_eq!(later.counters.longest_miss_run, Some(2));
         assert_eq!((later.spikes[0].release, later.spikes[0].latency_ns), (7, 1_900_000));
         assert_eq!(sentences(&later.degraded), "no lock");
-        assert!(later.conditions.activity["includes"].starts_with("101 cycles"));
         assert_eq!(self_check(&later, None), []);
+        assert_eq!(later.conditions.earlier_part.unwrap().cycles, 101);
     }
 }

@@ -51,17 +51,17 @@ fn of_latencies(record: &Record) -> Vec<Reason> {
 
 fn of_what_was_measured(record: &Record) -> Vec<Inconsistency> {
     let mut wrong = Vec::new();
-    if let Some(scan) = &record.scan {
+    if let Some(scan) = record.scan() {
         wrong.extend(scan.self_check(record));
         wrong.extend(counted::scan_contradictions(record, scan));
     }
-    if let Some(routine) = &record.routine {
+    if let Some(routine) = record.routine() {
         wrong.extend(routine.self_check(record));
     }
-    if let Some(interrupt) = &record.interrupt {
+    if let Some(interrupt) = record.interrupt() {
         wrong.extend(interrupt.self_check(record));
     }
-    if let Some(round_trip) = &record.round_trip {
+    if let Some(round_trip) = record.round_trip() {
         wrong.extend(round_trip.self_check(record));
     }
     if let Some(ledgers) = &record.ledgers {
@@ -72,7 +72,7 @@ fn of_what_was_measured(record: &Record) -> Vec<Inconsistency> {
             wrong.push(Inconsistency::LedgersBeyondLate);
         }
     }
-    if let Some(memory) = &record.memory {
+    if let Some(memory) = record.memory() {
         wrong.extend(memory.self_check(record));
     }
     wrong

@@ -10,12 +10,12 @@
 //! The one rule for all that shows late releases: the report, from a record, and `top`, from the
 //! exchange of a running partition.
 
-/// When a release was due, and how late it started; both in ns on one clock.
+/// A late release: its due instant and its latency, both in ns on one clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateRelease {
-    /// When it was due.
+    /// Due instant, in ns.
     pub due_ns: u64,
-    /// How late it started.
+    /// Release latency, in ns.
     pub latency_ns: u64,
 }
 

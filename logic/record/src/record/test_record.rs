@@ -1,7 +1,9 @@
 //! A record for the tests of this crate.
 
 use crate::histogram::Histogram;
-use crate::record::{Conditions, Record, Scan, ScanCounters, ScanTerms, Spike, Timeline, Worst};
+use crate::record::{
+    Conditions, Measured, Record, Scan, ScanCounters, ScanTerms, Spike, Timeline, Worst,
+};
 
 /// The time between two releases of the test's records.
 const PERIOD_NS: u64 = 1_000_000;
@@ -53,7 +55,7 @@ pub(crate) fn test_scan_record() -> Record {
         histogram
     };
     let worst = |value_ns| Some(Worst { value_ns, release: 5, at_ns: 5_000_000 });
-    record.scan = Some(Scan {
+    record.measured = Measured::releases(Some(Scan {
         terms: ScanTerms {
             program_period_ns: 1_000_000,
             deadline_ns: Some(800_000),
@@ -67,6 +69,6 @@ pub(crate) fn test_scan_record() -> Record {
         worst_response: worst(124_000),
         faults: Vec::new(),
         kernel_errors: Vec::new(),
-    });
+    }));
     record
 }

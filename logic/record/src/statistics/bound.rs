@@ -1,4 +1,4 @@
-//! How sure a count of exceedances is.
+//! The confidence in a count of exceedances.
 //!
 //! If a limit was exceeded `seen` times in `count` independent cycles, the probability of exceeding
 //! it is, at 95 % confidence, at most the bound of Clopper and Pearson (1934): the probability at
@@ -18,8 +18,8 @@ const NORMAL_95: f64 = 1.644_853_626_951_472_2;
 /// approximation that is then within 0.1 %.
 const EXACT_MAX: u64 = 64;
 
-/// The upper bound, at 95 % confidence, on the probability per cycle of an event that was seen
-/// `seen` times in `count` independent cycles. 1 where nothing was counted.
+/// Returns the upper bound, at 95 % confidence, on the probability per cycle of an event that was
+/// seen `seen` times in `count` independent cycles; 1 where nothing was counted.
 pub fn exceedance_bound(seen: u64, count: u64) -> f64 {
     if count == 0 || seen >= count {
         return 1.0;
@@ -31,7 +31,7 @@ pub fn exceedance_bound(seen: u64, count: u64) -> f64 {
     if seen > EXACT_MAX { approximate } else { exact(seen, count, approximate) }
 }
 
-/// The number of cycles without exceedance that excludes, at 95 % confidence, an exceedance
+/// Returns the number of cycles without exceedance that excludes, at 95 % confidence, an exceedance
 /// probability of `probability` per cycle. What is no probability above 0 and below 1 can't be
 /// excluded by any number.
 pub fn cycles_needed(probability: f64) -> u64 {
@@ -55,7 +55,8 @@ fn exact(seen: u64, count: u64, near: f64) -> f64 {
     high
 }
 
-/// The probability that an event of probability `p` occurs at most `seen` times in `count` cycles.
+/// Returns the probability that an event of probability `p` occurs at most `seen` times in `count`
+/// cycles.
 fn probability_of_at_most(seen: u64, count: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
     let mut term = (count as f64 * (-p).ln_1p()).exp();
@@ -67,8 +68,8 @@ fn probability_of_at_most(seen: u64, count: u64, p: f64) -> f64 {
     sum
 }
 
-/// The same bound by Paulson's approximation of the F distribution (1942), from the cube roots of
-/// Wilson and Hilferty.
+/// Returns the same bound by Paulson's approximation of the F distribution (1942), from the cube
+/// roots of Wilson and Hilferty.
 fn approximation(seen: u64, count: u64) -> f64 {
     let above = (seen + 1) as f64;
     let below = (count - seen) as f64;

@@ -7,26 +7,26 @@ pub const STRETCHES_MAX: usize = 2048;
 /// The values of a variable in a stretch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// The smallest; not a number where none was.
+    /// The smallest value; not a number where none was.
     pub low: f64,
-    /// The largest; not a number where none was.
+    /// The largest value; not a number where none was.
     pub high: f64,
-    /// The last one.
+    /// The last value of the stretch.
     pub last: f64,
 }
 
-/// A stretch of time.
+/// A stretch of time with the extremes in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
-    /// Its first sample.
+    /// Instant of its first sample.
     pub from_seconds: f64,
-    /// Its last sample.
+    /// Instant of its last sample.
     pub to_seconds: f64,
     /// One for each variable.
     pub bands: Vec<Band>,
 }
 
-/// Values over time.
+/// Values over time, in stretches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     variables: usize,
@@ -38,17 +38,17 @@ pub struct Course {
 }
 
 impl Course {
-    /// The course of as many variables.
+    /// Makes the course of as many variables.
     pub fn new(variables: usize) -> Self {
         Self { variables, stretches: Vec::new(), per_stretch: 1, in_last: 0 }
     }
 
-    /// The stretches, in the order of time.
+    /// Returns the stretches, in the order of time.
     pub fn stretches(&self) -> &[Stretch] {
         &self.stretches
     }
 
-    /// The range of a variable's numbers; `None` where it has none.
+    /// Returns the range of a variable's numbers; `None` where it has none.
     pub fn range(&self, variable: usize) -> Option<(f64, f64)> {
         let bands = self.stretches.iter().filter_map(|stretch| stretch.bands.get(variable));
         let finite = bands.filter(|band| band.low.is_finite() && band.high.is_finite());
@@ -88,7 +88,7 @@ impl Course {
         }
     }
 
-    /// Makes one of each two stretches; all of them are full.
+    /// Merges each two stretches into one; all of them are full.
     fn halve(&mut self) {
         let merged = self.stretches.chunks(2).map(|pair| {
             let mut first = pair[0].clone();

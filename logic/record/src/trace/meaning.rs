@@ -1,10 +1,10 @@
-//! What the numbers of a variable mean, and what was done to it while it was recorded. The table
-//! has neither: a plot that is drawn from a table alone shows plain numbers.
+//! The meaning of a variable's numbers, and the changes to it while it was recorded. The table has
+//! neither: a plot that is drawn from a table alone shows plain numbers.
 
 /// The most marks of a recording.
 pub const MARKS_MAX: usize = 256;
 
-/// How the numbers of a variable are read.
+/// The meaning of a variable's numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Meaning {
     /// As numbers whose unit is not known.
@@ -18,7 +18,7 @@ pub enum Meaning {
     Names(Vec<(i64, String)>),
 }
 
-/// What was done to a variable.
+/// A change of a variable by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// It was given a value once.
@@ -32,11 +32,11 @@ pub enum Deed {
 /// Something that was done to a variable during a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Which of the recording's variables.
+    /// Index of the variable in the recording.
     pub variable: usize,
     /// The cycle from which it acts.
     pub cycle: u64,
-    /// What was done.
+    /// The kind of change.
     pub deed: Deed,
     /// The value it was given, as it was written.
     pub value: Option<String>,

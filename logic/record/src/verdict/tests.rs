@@ -4,7 +4,7 @@ use super::*;
 use crate::class::catalogue;
 use crate::histogram::Histogram;
 use crate::reason::Stated;
-use crate::record::KernelErrors;
+use crate::record::{KernelErrors, Measured, ProgramStop};
 use crate::test_record;
 
 fn class(name: &str) -> Class {
@@ -165,18 +165,18 @@ fn a_program_that_overruns_fails_and_one_in_time_passes() {
     let good = crate::test_scan_record();
     assert_eq!(judge(&good, &motion, QUICK).verdict, Verdict::Pass);
     let mut late = good.clone();
-    late.scan.as_mut().unwrap().counters.overruns = 3;
+    late.scan_mut().unwrap().counters.overruns = 3;
     let judgement = judge(&late, &motion, QUICK);
     assert_eq!(judgement.verdict, Verdict::Fail);
     let words = "3 of 30\u{202f}000 cycles of the program ended after their deadline of 800 µs";
     assert!(judgement.because.starts_with(words), "{}", judgement.because);
     let mut stopped = good.clone();
-    stopped.scan.as_mut().unwrap().counters.watchdog_hits = 1;
+    stopped.scan_mut().unwrap().counters.watchdog_hits = 1;
     let judgement = judge(&stopped, &motion, QUICK);
     assert_eq!(judgement.verdict, Verdict::Fail);
     assert!(judgement.because.contains("the watchdog stopped the program"));
     let mut skipping = good;
-    skipping.scan.as_mut().unwrap().counters.skipped_releases = 2;
+    skipping.scan_mut().unwrap().counters.skipped_releases = 2;
     assert!(judge(&skipping, &motion, QUICK).because.contains("2 releases were left out"));
 }
 
@@ -184,14 +184,14 @@ fn a_program_that_overruns_fails_and_one_in_time_passes() {
 fn the_fastest_cycle_of_a_program_leaves_room_for_its_response_time() {
     let mut record = crate::test_scan_record();
     record.period_ns = Some(50_000);
-    record.scan.as_mut().unwrap().terms.program_period_ns = 50_000;
+    record.scan_mut().unwrap().terms.program_period_ns = 50_000;
     assert_eq!(fastest_cycle(&record, QUICK).unwrap().cycle_ns, 200_000, "124 µs of response");
-    record.scan = None;
+    record.measured = Measured::default();
     assert_eq!(fastest_cycle(&record, QUICK).unwrap().cycle_ns, 50_000);
     // A task each 10 µs beside one each 1 µs: 124 µs of response have ten cycles.
     let mut slow = crate::test_scan_record();
     slow.period_ns = Some(10_000);
-    slow.scan.as_mut().unwrap().terms.program_period_ns = 1_000;
+    slow.scan_mut().unwrap().terms.program_period_ns = 1_000;
     assert_eq!(fastest_cycle(&slow, QUICK).unwrap().cycle_ns, 20_000);
 }
 
@@ -200,7 +200,7 @@ fn the_fastest_cycle_of_a_program_leaves_room_for_its_response_time() {
 fn a_slower_task_of_a_program_is_judged_by_its_own_period() {
     let motion = class("motion-control");
     let mut slow = test_record(&[(20_000, 20_000), (900_000, 20_000)]);
-    slow.scan = crate::test_scan_record().scan;
+    slow.measured = crate::test_scan_record().measured;
     slow.period_ns = Some(10_000_000);
     let judgement = judge(&slow, &motion, QUICK);
     assert_eq!(judgement.verdict, Verdict::Pass, "{}", judgement.because);
@@ -209,12 +209,12 @@ fn a_slower_task_of_a_program_is_judged_by_its_own_period() {
     assert_eq!(judge(&slow, &motion, QUICK).verdict, Verdict::Fail);
     // The program as a whole must cycle as fast as the class does.
     slow.release = test_record(&[(20_000, 20_000), (900_000, 20_000)]).release;
-    slow.scan.as_mut().unwrap().terms.program_period_ns = 2_000_000;
+    slow.scan_mut().unwrap().terms.program_period_ns = 2_000_000;
     let judgement = judge(&slow, &motion, QUICK);
     assert!(judgement.because.starts_with("measured every 2.00 ms"), "{}", judgement.because);
     // What the probe measured has no faster task beside it: it fails by what it saw, and what it
     // saw in time proves nothing about a faster cycle.
-    slow.scan = None;
+    slow.measured = Measured::default();
     assert_eq!(judge(&slow, &motion, QUICK).verdict, Verdict::Fail);
     slow.release = test_record(&[(20_000, 40_000)]).release;
     assert!(judge(&slow, &motion, QUICK).because.starts_with("measured every 10"));
@@ -226,7 +226,7 @@ fn a_program_that_stopped_fails_whatever_else_is_wrong() {
     record.degraded.push(Stated::from("no priority").into());
     let class = &crate::class::catalogue()[0];
     assert_eq!(judge(&record, class, 1e-2).verdict, Verdict::NotProven);
-    record.scan.as_mut().unwrap().faults.push("it crashed at line 7".to_owned());
+    record.scan_mut().unwrap().faults.push(ProgramStop::Stated("it crashed at line 7".to_owned()));
     let judgement = judge(&record, class, 1e-2);
     assert_eq!(judgement.verdict, Verdict::Fail);
     assert_eq!(judgement.because, "the program failed: it crashed at line 7");
@@ -242,7 +242,7 @@ fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
     record.period_ns = None;
     record.release = test_record(&[(4_000, 15_000), (900_000, 15_000)]).release;
     assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::Fail, "held to the class");
-    record.scan.as_mut().unwrap().terms.by_kernel = true;
+    record.scan_mut().unwrap().terms.by_kernel = true;
     let judgement = judge(&record, &motion, QUICK);
     assert_eq!(judgement.verdict, Verdict::Pass, "{}", judgement.because);
     assert_eq!(judgement.latency_limit_ns, None);
@@ -250,7 +250,7 @@ fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
     let few = judge(&record, &motion, 1e-6);
     assert_eq!((few.verdict, few.cycles_needed), (Verdict::NotProven, Some(2_995_731)));
     let mut late = record.clone();
-    late.scan.as_mut().unwrap().counters.overruns = 1;
+    late.scan_mut().unwrap().counters.overruns = 1;
     assert_eq!(judge(&late, &motion, QUICK).verdict, Verdict::Fail);
     let mut errors = KernelErrors {
         task: Some("fast".to_owned()),
@@ -260,13 +260,13 @@ fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
         count: 1,
     };
     let mut lost = record.clone();
-    lost.scan.as_mut().unwrap().kernel_errors.push(errors.clone());
+    lost.scan_mut().unwrap().kernel_errors.push(errors.clone());
     assert_eq!(judge(&lost, &motion, QUICK).verdict, Verdict::Pass, "it costs no job");
     (errors.is_lost_work, errors.status) = (true, "E_OS_LIMIT".to_owned());
-    lost.scan.as_mut().unwrap().kernel_errors.push(errors);
+    lost.scan_mut().unwrap().kernel_errors.push(errors);
     for by_kernel in [true, false] {
         lost.release = test_record(&[(4_000, 30_000)]).release;
-        lost.scan.as_mut().unwrap().terms.by_kernel = by_kernel;
+        lost.scan_mut().unwrap().terms.by_kernel = by_kernel;
         let judgement = judge(&lost, &motion, QUICK);
         assert_eq!(judgement.verdict, Verdict::Fail);
         assert_eq!(
@@ -275,7 +275,7 @@ fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
         );
     }
     assert!(is_judged(&record) && !is_held_to_class(&record));
-    record.scan.as_mut().unwrap().terms.deadline_ns = None;
+    record.scan_mut().unwrap().terms.deadline_ns = None;
     assert!(!is_judged(&record), "it is held to nothing");
     assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::NotProven);
     assert!(is_judged(&crate::test_scan_record()) && is_judged(&test_record(&[])));

@@ -1,6 +1,6 @@
 //! Why an SDO transfer was aborted (ETG.1000.6, table of SDO abort codes).
 
-/// An abort code.
+/// An SDO abort code (ETG.1000.6, 5.6.2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abort(pub u32);
 

@@ -1,16 +1,17 @@
 //! The object dictionary: what can be read and written through SDOs, and its values.
 
-use crate::describe::DataType;
+use quietcore_units::DataType;
+
 use crate::sii::type_code;
 
 /// The type of an object's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectType {
-    /// A number.
+    /// A number of this type, little-endian.
     Number(DataType),
     /// Text without an end mark.
     Text,
-    /// Bytes.
+    /// Bytes without a meaning of their own.
     Bytes,
 }
 
@@ -25,7 +26,7 @@ impl ObjectType {
     }
 }
 
-/// What may be done with a value, as the SDO information tells it (ETG.1000.6, 5.6.3).
+/// The access rights of a value, as the SDO information tells them (ETG.1000.6, 5.6.3).
 ///
 /// Bits 0 to 2: read in PRE-OP, SAFE-OP, OP; bits 3 to 5: write in them; bit 6: may be mapped
 /// into an RxPDO; bit 7: into a TxPDO.
@@ -48,13 +49,13 @@ impl ObjectAccess {
 /// One value of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectEntry {
-    /// Subindex.
+    /// Subindex, from 0 to 255.
     pub subindex: u8,
-    /// Name.
+    /// Name in the SDO information.
     pub name: &'static str,
-    /// Type.
+    /// Type of the value.
     pub object_type: ObjectType,
-    /// What may be done with it.
+    /// Rights in the AL states.
     pub access: ObjectAccess,
     /// The value, little-endian. Texts and bytes may be written up to this length.
     pub value: Vec<u8>,
@@ -63,7 +64,7 @@ pub struct ObjectEntry {
 }
 
 impl ObjectEntry {
-    /// A number.
+    /// Makes an entry that holds a number.
     pub fn number(
         subindex: u8,
         name: &'static str,
@@ -82,7 +83,7 @@ impl ObjectEntry {
         }
     }
 
-    /// A text.
+    /// Makes an entry that holds a text.
     pub fn text(subindex: u8, name: &'static str, access: ObjectAccess, value: &str) -> Self {
         Self {
             subindex,
@@ -114,7 +115,7 @@ impl ObjectEntry {
         }
     }
 
-    /// Size in bits.
+    /// Returns the size of the value in bits.
     pub(crate) fn bits(&self) -> u16 {
         match self.object_type {
             ObjectType::Number(data_type) => data_type.bits(),
@@ -143,14 +144,14 @@ pub enum ObjectCode {
     Record = 9,
 }
 
-/// One object.
+/// An object of the dictionary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
-    /// Index.
+    /// Index of the object, such as 0x6040.
     pub index: u16,
-    /// Name.
+    /// Name in the SDO information.
     pub name: &'static str,
-    /// Form.
+    /// Variable, array or record.
     pub code: ObjectCode,
     /// Its values, by rising subindex.
     pub entries: Vec<ObjectEntry>,
@@ -212,7 +213,7 @@ impl Dictionary {
         Self { objects }
     }
 
-    /// The objects.
+    /// Returns the objects by rising index.
     pub(crate) fn objects(&self) -> &[Object] {
         &self.objects
     }

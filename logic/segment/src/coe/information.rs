@@ -27,7 +27,7 @@ const LISTS: u16 = 5;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Information {
     list: u16,
-    /// How many of its indices were sent; `None` when no list is under way.
+    /// Number of its indices that were sent; `None` when no list is under way.
     sent: Option<usize>,
 }
 
@@ -133,7 +133,7 @@ fn list(
     Ok(())
 }
 
-/// Whether an object belongs to a list.
+/// Returns `true` if an object belongs to a list.
 fn is_in(object: &Object, list: u16) -> bool {
     let has = |bits| object.entries.iter().any(|entry| entry.access.0 & bits != 0);
     match list {

@@ -8,13 +8,13 @@ pub(crate) mod server;
 
 /// The services of CoE, in the upper four bits of its header.
 pub(crate) mod service {
-    /// Emergency.
+    /// Service number of an emergency.
     pub(crate) const EMERGENCY: u16 = 1;
     /// SDO request; an abort is one too, in both directions.
     pub(crate) const SDO_REQUEST: u16 = 2;
-    /// SDO response.
+    /// Service number of an SDO response.
     pub(crate) const SDO_RESPONSE: u16 = 3;
-    /// SDO information.
+    /// Service number of SDO information.
     pub(crate) const SDO_INFORMATION: u16 = 8;
 }
 

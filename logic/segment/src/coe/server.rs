@@ -22,7 +22,7 @@ const SEGMENT_BYTES: usize = 3;
 /// A segment has at least this much data, padded.
 const SEGMENT_DATA_MIN: usize = 7;
 
-/// What an SDO is about.
+/// The object, subindex and access that an SDO is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Target {
     index: u16,
@@ -38,7 +38,7 @@ enum Transfer {
     Download { target: Target, size: usize, toggle: bool },
 }
 
-/// The server.
+/// The SDO server of one SubDevice.
 #[derive(Clone, Debug)]
 pub(crate) struct SdoServer {
     buffer: Vec<u8>,
@@ -315,7 +315,7 @@ fn write_target(objects: &mut Objects<'_>, target: Target, data: &[u8]) -> Resul
     }
 }
 
-/// Whether the object exists, before a long download begins.
+/// Refuses an object that doesn't exist, before a long download begins.
 fn probe(objects: &Objects<'_>, target: Target) -> Result<(), Abort> {
     let object = objects.dictionary.object(target.index).ok_or(Abort::NO_OBJECT)?;
     object.entry(target.subindex).map(|_| ()).ok_or(Abort::NO_SUBINDEX)

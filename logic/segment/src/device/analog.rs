@@ -3,11 +3,13 @@
 //! Outputs fall to zero outside of OP and when the watchdog expires. Each channel of the inputs has
 //! one PDO with the value alone, so that a MainDevice may leave channels out.
 
+use quietcore_units::DataType;
+
 use crate::application::{Application, Situation};
 use crate::blueprint::{
     Blueprint, Controller, MailboxPlace, Pdo, PdoEntry, SyncManagerPlan, SyncManagerUse, Timing,
 };
-use crate::describe::{DataType, Identity, Signal, SignalDirection};
+use crate::describe::{Identity, Signal, SignalDirection};
 
 const CHANNELS: usize = 4;
 const VOLTS_MAX: f64 = 10.0;

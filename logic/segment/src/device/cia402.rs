@@ -15,7 +15,7 @@
 /// A state of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DriveState {
-    /// Starting up.
+    /// The drive starts up.
     NotReady,
     /// No power; waits for `shutdown`.
     SwitchOnDisabled,
@@ -65,7 +65,7 @@ impl DriveState {
         ALL.into_iter().find(|state| state.bits() & mask == status_word & mask)
     }
 
-    /// Whether the voltage is on.
+    /// Returns `true` if the voltage is on.
     pub fn has_power(self) -> bool {
         matches!(self, Self::SwitchedOn | Self::OperationEnabled | Self::QuickStopActive)
     }
@@ -75,19 +75,19 @@ impl DriveState {
 pub mod command {
     /// To ready to switch on.
     pub const SHUTDOWN: u16 = 0x06;
-    /// To switched on.
+    /// Leads to the state switched on.
     pub const SWITCH_ON: u16 = 0x07;
-    /// To operation enabled.
+    /// Leads to the state operation enabled.
     pub const ENABLE_OPERATION: u16 = 0x0F;
     /// To switch on disabled.
     pub const DISABLE_VOLTAGE: u16 = 0x00;
-    /// Stop quickly.
+    /// Stops with the ramp of a quick stop.
     pub const QUICK_STOP: u16 = 0x02;
     /// Reset a fault, as it becomes set.
     pub const FAULT_RESET: u16 = 0x80;
 }
 
-/// The state machine.
+/// The state machine of a drive (CiA 402).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DriveMachine {
     state: DriveState,
@@ -95,12 +95,12 @@ pub(crate) struct DriveMachine {
 }
 
 impl DriveMachine {
-    /// After power-up.
+    /// Starts in the state after power-up.
     pub(crate) fn new() -> Self {
         Self { state: DriveState::SwitchOnDisabled, last_control_word: 0 }
     }
 
-    /// The state.
+    /// Returns the present state.
     pub(crate) fn state(self) -> DriveState {
         self.state
     }

@@ -3,15 +3,17 @@
 //! No processor: the controller's own pins are the inputs and outputs. Outputs fall to zero when
 //! the watchdog expires, and the AL state stays as it was asked for.
 
+use quietcore_units::DataType;
+
 use crate::application::{Application, Situation};
 use crate::blueprint::{
     Blueprint, Controller, Pdo, PdoEntry, SyncManagerPlan, SyncManagerUse, Timing,
 };
-use crate::describe::{DataType, Identity, Signal, SignalDirection};
+use crate::describe::{Identity, Signal, SignalDirection};
 
 /// A switch counts as on from the middle of its range.
 const THRESHOLD: f64 = 0.5;
-/// Where the process data of devices without mailbox lie.
+/// First address of the outputs of devices without mailbox.
 const OUTPUT_START: u16 = 0x1000;
 const INPUT_START: u16 = 0x1000;
 

@@ -11,9 +11,10 @@
 //! | `0x1C12` `0x1C13` | PDOs assigned to outputs and inputs |
 //! | any | the mapped objects themselves |
 
+use quietcore_units::DataType;
+
 use crate::blueprint::{Blueprint, Pdo, PdoEntry, SyncManagerUse};
 use crate::coe::dictionary::{Dictionary, Object, ObjectAccess, ObjectCode, ObjectEntry};
-use crate::describe::DataType;
 use crate::process_data::{ASSIGN_INPUTS, ASSIGN_OUTPUTS};
 
 /// Places in the mapping of a flexible PDO.

@@ -9,7 +9,7 @@ pub(crate) const READ: u8 = 1;
 pub(crate) const WRITE: u8 = 2;
 const BOTH: u8 = READ | WRITE;
 
-/// What may be done with each byte of the registers.
+/// Access rights of each byte of the registers.
 pub(crate) struct AccessMap(Box<[u8]>);
 
 /// Registers that every controller has: address, bytes, access.
@@ -92,7 +92,7 @@ impl AccessMap {
         self.0[usize::from(start)..usize::from(start + length)].fill(access);
     }
 
-    /// What may be done with the bytes of a span inside the registers.
+    /// Returns the access rights of the bytes of a span inside the registers.
     pub(crate) fn of(&self, span: r::Span) -> &[u8] {
         &self.0[span.start..span.end]
     }

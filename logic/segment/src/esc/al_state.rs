@@ -16,9 +16,9 @@
 pub enum AlState {
     /// No communication but registers.
     Init = 1,
-    /// Mailbox.
+    /// The mailbox works, but no process data.
     PreOp = 2,
-    /// Firmware update.
+    /// The device takes a firmware update.
     Boot = 3,
     /// Mailbox and inputs; outputs stay safe.
     SafeOp = 4,
@@ -27,7 +27,7 @@ pub enum AlState {
 }
 
 impl AlState {
-    /// All states.
+    /// All five states, in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::Init, Self::PreOp, Self::Boot, Self::SafeOp, Self::Op];
 
     /// The state with this number in registers 0x0120 and 0x0130.
@@ -35,17 +35,17 @@ impl AlState {
         Self::ALL.into_iter().find(|state| *state as u8 == bits & 0x0F)
     }
 
-    /// Whether the mailbox works.
+    /// Returns `true` if the mailbox works.
     pub fn has_mailbox(self) -> bool {
         self != Self::Init
     }
 
-    /// Whether inputs are produced.
+    /// Returns `true` if inputs are produced.
     pub fn has_inputs(self) -> bool {
         matches!(self, Self::SafeOp | Self::Op)
     }
 
-    /// Whether a change from this state to `next` is allowed by the state diagram.
+    /// Returns `true` if the state diagram allows a change from this state to `next`.
     pub fn may_become(self, next: Self) -> bool {
         match next {
             Self::Init => true,
@@ -71,7 +71,7 @@ impl std::fmt::Display for AlState {
 
 /// Why a device refuses a state or has left it: the content of register 0x0134 (ETG.1020, 24).
 pub mod code {
-    /// No error.
+    /// There is no error.
     pub const NONE: u16 = 0x0000;
     /// The state diagram has no such change.
     pub const INVALID_CHANGE: u16 = 0x0011;
@@ -120,8 +120,8 @@ impl AlRequest {
     }
 }
 
-/// What a request leads to. `gate` is asked before a state is entered from below, and answers with
-/// the code of what is missing, or [`code::NONE`].
+/// Decides on a request. `gate` is asked before a state is entered from below, and answers with the
+/// code of what is missing, or [`code::NONE`].
 pub(crate) fn decide(
     status: AlStatus,
     request: AlRequest,

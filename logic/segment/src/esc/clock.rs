@@ -31,7 +31,7 @@ const SLEW_DIVISOR: u64 = 20;
 /// The filter of the shown difference averages over at most 2 to this many writes.
 const FILTER_DEPTH_MAX: u8 = 12;
 
-/// One clock.
+/// The clock of one SubDevice.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     /// Segment time and local time at the last change of rate.
@@ -198,7 +198,7 @@ impl Clock {
         self.next_pulse = (on && start > system).then_some(start);
     }
 
-    /// Whether SYNC0 pulses come or are to come.
+    /// Returns `true` if SYNC0 pulses come or are to come.
     pub(crate) fn has_pulses(&self) -> bool {
         self.next_pulse.is_some()
     }

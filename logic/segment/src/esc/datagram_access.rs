@@ -77,7 +77,7 @@ impl Esc {
         true
     }
 
-    /// Whether the SyncManagers let an access to the RAM pass.
+    /// Returns `true` if the SyncManagers let an access to the RAM pass.
     fn passes(&self, action: Action, span: Span) -> bool {
         self.sync_managers[..self.sync_manager_count]
             .iter()

@@ -69,7 +69,7 @@ impl Eeprom {
         eeprom
     }
 
-    /// The content.
+    /// Returns the bytes of the EEPROM.
     pub(crate) fn content(&self) -> &[u8] {
         &self.content
     }
@@ -104,7 +104,7 @@ impl Eeprom {
         self.errors = if sound { 0 } else { ERROR_CHECKSUM };
     }
 
-    /// Whether the configuration is valid.
+    /// Returns `true` if the checksum of the configuration is valid.
     pub(crate) fn is_sound(&self) -> bool {
         self.errors & ERROR_CHECKSUM == 0
     }
@@ -173,7 +173,7 @@ impl Eeprom {
         self.fixed &= !UNREAD;
     }
 
-    /// Whether a span covers a register of the interface.
+    /// Returns `true` if a span covers a register of the interface.
     pub(crate) fn owns(span: Span) -> bool {
         span.touches(SII, usize::from(SII_END - SII))
     }

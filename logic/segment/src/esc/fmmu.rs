@@ -15,7 +15,7 @@ pub(crate) const FMMUS_MAX: usize = 16;
 /// One unit, decoded from its registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fmmu {
-    /// First logical address.
+    /// First logical address, in bytes.
     pub(crate) logical: u32,
     /// Logical bytes touched, the first and the last perhaps in part.
     pub(crate) length: u16,
@@ -23,15 +23,15 @@ pub(crate) struct Fmmu {
     pub(crate) start_bit: u8,
     /// Last mapped bit of the last byte.
     pub(crate) end_bit: u8,
-    /// First physical address.
+    /// First physical address, in bytes.
     pub(crate) physical: u16,
-    /// First physical bit.
+    /// First bit of the first physical byte.
     pub(crate) physical_bit: u8,
     /// A MainDevice reads through it.
     pub(crate) readable: bool,
     /// A MainDevice writes through it.
     pub(crate) writable: bool,
-    /// It takes part.
+    /// `true` if it takes part in logical accesses.
     pub(crate) active: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Overlap {
     pub(crate) data: usize,
     /// First byte in the unit's logical range.
     pub(crate) offset: usize,
-    /// Bytes.
+    /// Size of the overlap in bytes.
     pub(crate) length: usize,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Overlap {
 pub(crate) struct BitRun {
     /// The lowest mapped bit of the logical byte.
     pub(crate) low: u32,
-    /// How many bits.
+    /// Bits of the run, which may lie in two bytes.
     pub(crate) count: u32,
     /// The physical bit of the lowest one, counted from bit 0 of the physical start address.
     pub(crate) physical_bit: usize,
@@ -96,7 +96,7 @@ impl Fmmu {
         }
     }
 
-    /// Whether whole bytes map to whole bytes.
+    /// Returns `true` if whole bytes map to whole bytes.
     pub(crate) fn is_bytewise(&self) -> bool {
         self.start_bit == 0 && self.end_bit == 7 && self.physical_bit == 0
     }

@@ -7,12 +7,12 @@ use crate::esc::registers::{DIGITAL_OUTPUTS, Span};
 /// The most physical bytes that one unit may map in one datagram: what a frame can carry, and one.
 const PHYSICAL_BYTES_MAX: usize = 1500;
 
-/// What a logical access reached in one device.
+/// The effect of a logical access in one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reached {
-    /// Something was read.
+    /// `true` if something was read.
     pub(crate) read: bool,
-    /// Something was written.
+    /// `true` if something was written.
     pub(crate) written: bool,
 }
 

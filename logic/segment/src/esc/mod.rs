@@ -29,7 +29,7 @@ use watchdog::Watchdog;
 
 use crate::blueprint::Blueprint;
 
-/// What a MainDevice did that the device must look at.
+/// Actions of a MainDevice that the device must look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attention {
     /// A request for an AL state.
@@ -50,15 +50,15 @@ pub(crate) struct Attention {
     pub(crate) timing: bool,
 }
 
-/// A controller.
+/// The EtherCAT controller of one SubDevice.
 pub(crate) struct Esc {
-    /// Registers, then RAM.
+    /// The registers, followed by the process data RAM.
     pub(crate) memory: Box<[u8]>,
     access: AccessMap,
     fmmus: [Fmmu; FMMUS_MAX],
-    /// How many of the first units may be active; saves the walk over the others.
+    /// The units that may be active are the first ones, this many; saves the walk over the others.
     fmmus_in_use: usize,
-    /// How many units there are.
+    /// Number of units that the chip has.
     fmmu_count: usize,
     pub(crate) sync_managers: [SyncManager; SYNC_MANAGERS_MAX],
     sync_manager_count: usize,
@@ -146,7 +146,7 @@ impl Esc {
         [station, if alias_on { r::get_u16(&self.memory, r::STATION_ALIAS) } else { station }]
     }
 
-    /// AL status.
+    /// Returns the AL status with its code.
     pub(crate) fn status(&self) -> AlStatus {
         let low = self.memory[usize::from(r::AL_STATUS)];
         AlStatus {
@@ -179,7 +179,7 @@ impl Esc {
         r::get_u16(&self.memory, r::EVENTS) & r::get_u16(&self.memory, r::EVENT_MASK)
     }
 
-    /// What writing registers brings about.
+    /// Carries out the effects of a write to registers.
     fn act(&mut self, span: Span, data: &[u8], now_ns: u64) {
         if span.start <= usize::from(r::RECEIVE_TIMES) {
             self.act_below_clock(span, now_ns);

@@ -30,7 +30,8 @@ impl Esc {
         self.round_trip_ns
     }
 
-    /// Whether the MainDevice has closed the loop at port 1, so that nothing behind is reached.
+    /// Returns `true` if the MainDevice has closed the loop at port 1, so that nothing behind is
+    /// reached.
     #[inline]
     pub(crate) fn is_port1_closed(&self) -> bool {
         self.memory[usize::from(r::DL_CONTROL) + 1] & 0x0C == 0x0C

@@ -22,9 +22,9 @@
 //! | `0x0F80` | 128 | user RAM | both |
 //! | `0x1000` | | process data RAM | both |
 //!
-//! What a device lacks is not there at all: an access that touches none of its registers is not
-//! counted, so a broadcast to FMMU 3 counts the devices with four FMMUs and more. Nor is a write
-//! counted that touches read-only registers alone. Both as observed on real devices.
+//! Features that a device lacks are not there at all: an access that touches none of its registers
+//! is not counted, so a broadcast to FMMU 3 counts the devices with four FMMUs and more. Nor is a
+//! write counted that touches read-only registers alone. Both as observed on real devices.
 
 pub(crate) const TYPE: u16 = 0x0000;
 pub(crate) const STATION_ADDRESS: u16 = 0x0010;
@@ -82,7 +82,7 @@ pub(crate) const LATCH_END: u16 = 0x09D0;
 /// Pins of controllers with digital outputs; a SyncManager may guard them like RAM.
 pub(crate) const DIGITAL_OUTPUTS: u16 = 0x0F00;
 pub(crate) const USER_RAM: u16 = 0x0F80;
-/// Where the registers end and the process data RAM begins.
+/// The end of the registers, and the begin of the process data RAM.
 pub(crate) const RAM: u16 = 0x1000;
 
 /// The `N` bytes at `address`. Only for addresses of registers, which are always there.
@@ -115,7 +115,7 @@ pub(crate) fn put(memory: &mut [u8], address: u16, value: &[u8]) {
 /// Which addresses an access covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// First address.
+    /// Address of its first byte.
     pub(crate) start: usize,
     /// First address after it.
     pub(crate) end: usize,
@@ -128,13 +128,13 @@ impl Span {
         Self { start, end: start + length }
     }
 
-    /// Whether the span and `length` bytes at `address` have a byte in common.
+    /// Returns `true` if the span and `length` bytes at `address` have a byte in common.
     pub(crate) fn touches(self, address: u16, length: usize) -> bool {
         let other = Self::new(address, length);
         self.start < other.end && other.start < self.end
     }
 
-    /// Whether the span covers the byte at `address`.
+    /// Returns `true` if the span covers the byte at `address`.
     pub(crate) fn covers(self, address: usize) -> bool {
         (self.start..self.end).contains(&address)
     }

@@ -29,19 +29,19 @@ const STATUS_FULL: u8 = 0x08;
 const STATUS_BUFFERS: u8 = 0x30;
 const STATUS_WRITING: u8 = 0x80;
 
-/// Who acts.
+/// An access, by its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// The MainDevice reads.
+    /// The MainDevice reads the buffer.
     Read,
-    /// The MainDevice writes.
+    /// The MainDevice writes the buffer.
     Write,
 }
 
-/// What an allowed access brought about.
+/// The effect of an allowed access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Completed {
-    /// Nothing yet.
+    /// Nothing is complete so far.
     Nothing,
     /// The last byte was written.
     Written,
@@ -49,16 +49,16 @@ pub(crate) enum Completed {
     Read,
 }
 
-/// One SyncManager.
+/// One SyncManager with the state of its buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SyncManager {
-    /// First address.
+    /// First address of its part of the RAM.
     pub(crate) start: u16,
     /// Bytes; without any it guards nothing.
     pub(crate) length: u16,
-    /// Control register.
+    /// Value of the control register.
     pub(crate) control: u8,
-    /// Status register.
+    /// Value of the status register.
     pub(crate) status: u8,
     /// Activate register: bit 0 on, bit 1 repeat request.
     pub(crate) activate: u8,
@@ -78,27 +78,27 @@ impl SyncManager {
         (self.start, self.length, self.control, self.activate) = (start, length, control, activate);
     }
 
-    /// Whether it guards its part of the RAM.
+    /// Returns `true` if it guards its part of the RAM.
     pub(crate) fn is_on(&self) -> bool {
         self.activate & 1 != 0 && self.length > 0
     }
 
-    /// Whether it is a mailbox.
+    /// Returns `true` if it is a mailbox.
     pub(crate) fn is_mailbox(&self) -> bool {
         self.control & 3 == 2
     }
 
-    /// Whether the MainDevice writes and the device reads.
+    /// Returns `true` if the MainDevice writes and the device reads.
     pub(crate) fn is_written_by_main_device(&self) -> bool {
         self.control & 0x0C == 0x04
     }
 
-    /// Whether a complete write feeds the watchdog.
+    /// Returns `true` if a complete write feeds the watchdog.
     pub(crate) fn feeds_watchdog(&self) -> bool {
         self.control & 0x40 != 0
     }
 
-    /// Whether the mailbox holds something.
+    /// Returns `true` if the mailbox holds something.
     pub(crate) fn is_full(&self) -> bool {
         self.status & STATUS_FULL != 0
     }
@@ -108,12 +108,12 @@ impl SyncManager {
         usize::from(self.start) + usize::from(self.length)
     }
 
-    /// Whether the addresses from `start` up to `end` touch it.
+    /// Returns `true` if the addresses from `start` up to `end` touch it.
     pub(crate) fn guards(&self, start: usize, end: usize) -> bool {
         self.is_on() && start < self.end() && usize::from(self.start) < end
     }
 
-    /// Whether the MainDevice may do this with the addresses from `start` up to `end`.
+    /// Returns `true` if the MainDevice may do this with the addresses from `start` on.
     pub(crate) fn allows(&self, action: Action, start: usize) -> bool {
         let right_way = self.is_written_by_main_device() == (action == Action::Write);
         if !right_way || !self.is_mailbox() {

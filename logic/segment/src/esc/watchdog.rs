@@ -5,7 +5,7 @@
 
 /// Divider at power-up (ETG.1000.4, 6.3).
 pub(crate) const DIVIDER_DEFAULT: u16 = 2498;
-/// Ticks at power-up.
+/// Ticks of the watchdog at power-up.
 pub(crate) const TICKS_DEFAULT: u16 = 1000;
 const DIVIDER_TICK_NS: u64 = 40;
 

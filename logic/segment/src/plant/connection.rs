@@ -72,7 +72,7 @@ pub enum ConnectionError {
     NoSubDevice {
         /// The place, from 0.
         place: usize,
-        /// How many there are.
+        /// Number of SubDevices on the line.
         count: usize,
     },
     /// The SubDevice has no such connector.
@@ -80,9 +80,9 @@ pub enum ConnectionError {
     NoConnector {
         /// The place, from 0.
         place: usize,
-        /// What was asked for.
+        /// The name that was asked for.
         connector: String,
-        /// What there is.
+        /// The names that there are.
         known: Vec<&'static str>,
     },
     /// The plant has no such signal in this direction.
@@ -90,15 +90,15 @@ pub enum ConnectionError {
     NoSignal {
         /// `actuator` or `sensor`.
         kind: &'static str,
-        /// What was asked for.
+        /// The name that was asked for.
         signal: String,
-        /// What there is.
+        /// The names that there are.
         known: Vec<&'static str>,
     },
     /// An actuator is moved from two sides.
     #[error("the actuator `{signal}` is already connected; connect it once")]
     Taken {
-        /// The actuator.
+        /// The actuator that two wires lead to.
         signal: &'static str,
     },
     /// A drive and a plant that have nothing to do with each other.
@@ -109,7 +109,7 @@ pub enum ConnectionError {
     },
 }
 
-/// One wire, drawn.
+/// One wire between a connector and a signal of the plant.
 #[derive(Clone, Copy, Debug)]
 struct Wire {
     subdevice: usize,
@@ -124,7 +124,7 @@ pub struct Connection {
     plant: Box<dyn Plant>,
     actuators: Vec<Wire>,
     sensors: Vec<Wire>,
-    /// The last call.
+    /// The instant of the last call; `None` before the first.
     reached: Option<Nanos>,
 }
 
@@ -224,7 +224,7 @@ impl Connection {
         }
     }
 
-    /// The plant.
+    /// Returns the plant behind the wires.
     #[must_use]
     pub fn plant(&self) -> &dyn Plant {
         self.plant.as_ref()

@@ -49,7 +49,8 @@ pub const PLANT_SIGNALS_MAX: usize = 8;
 
 /// A process that is moved by actuators and seen through sensors.
 pub trait Plant: Send {
-    /// What the plant can be connected to. The order is that of the slices of [`Plant::advance`].
+    /// Returns the signals that the plant can be connected to. The order is that of the slices of
+    /// [`Plant::advance`].
     fn connections(&self) -> Connections;
 
     /// Integrates up to `now` with the actuators of the last call, then takes over `actuators` and
@@ -70,9 +71,9 @@ pub trait Plant: Send {
 /// [`PLANT_SIGNALS_MAX`] of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connections {
-    /// What moves the plant.
+    /// Signals that move the plant.
     pub actuators: &'static [PlantSignal],
-    /// What is seen of it.
+    /// Signals that are seen of it.
     pub sensors: &'static [PlantSignal],
 }
 
@@ -106,7 +107,7 @@ pub struct PlantSignal {
     /// Suggested value of one count of the device's integer, so that the range fits its type; 1 for
     /// a switch.
     pub per_count: f64,
-    /// What it is, for lists.
+    /// The meaning in a few words, for lists.
     pub meaning: &'static str,
 }
 

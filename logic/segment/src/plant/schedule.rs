@@ -1,4 +1,4 @@
-//! What the consumers of a plant do over time when nothing else decides it.
+//! Schedules of the consumers of a plant, for when nothing else decides them.
 
 use quietcore_units::Nanos;
 

@@ -44,13 +44,13 @@ const RATED_TORQUE: f64 = 2.4;
 const PEAK_TORQUE: f64 = 7.2;
 /// Speed at which the amplifier's voltage is used up, in rad/s (6000 1/min).
 const SPEED_MAX: f64 = 628.0;
-/// τ, in s.
+/// Time constant τ of the current loop, in s.
 const CURRENT_LAG_S: f64 = 250e-6;
 /// J_m, in kg m².
 const MOTOR_INERTIA: f64 = 1.2e-4;
 /// J_l, in kg m², seen at the motor.
 const LOAD_INERTIA: f64 = 1.2e-4;
-/// k, in Nm/rad.
+/// Stiffness k of the shaft, in Nm/rad.
 const STIFFNESS: f64 = 190.0;
 /// d, in Nm s/rad.
 const SHAFT_DAMPING: f64 = 6.4e-3;
@@ -58,13 +58,13 @@ const SHAFT_DAMPING: f64 = 6.4e-3;
 const MOTOR_VISCOUS: f64 = 1e-4;
 /// b_l, in Nm s/rad.
 const LOAD_VISCOUS: f64 = 2e-4;
-/// T_c, in Nm.
+/// Coulomb friction T_c, in Nm.
 const COULOMB: f64 = 0.12;
-/// T_b, in Nm.
+/// Breakaway friction T_b, in Nm.
 const BREAKAWAY: f64 = 0.16;
-/// ω_b, in rad/s.
+/// Speed ω_b of the Stribeck curve, in rad/s.
 const STRIBECK_SPEED: f64 = 3.0;
-/// ω_s, in rad/s.
+/// Speed ω_s over which the friction changes its sign, in rad/s.
 const SIGN_WIDTH: f64 = 0.3;
 
 /// The velocity that a drive reports is filtered by this time constant, in s.
@@ -289,7 +289,7 @@ impl Plant for ServoAxis {
     }
 }
 
-/// T_f, in Nm.
+/// Returns the friction torque T_f, in Nm.
 fn friction(speed: f64) -> f64 {
     let relative = speed / STRIBECK_SPEED;
     let amount = COULOMB + (BREAKAWAY - COULOMB) / (1.0 + relative * relative);

@@ -42,19 +42,19 @@ const RATED_SPEED: f64 = 3_000.0;
 const RATED_POWER: f64 = 10.0;
 /// p = 1, in bar.
 const RATED_PRESSURE: f64 = 64.0;
-/// τ_v, in s.
+/// Time constant τ_v of the valve, in s.
 const VALVE_LAG_S: f64 = 0.1;
-/// t_open, in s.
+/// Time t_open in which the valve opens, in s.
 const OPENING_S: f64 = 1.5;
-/// t_close, in s.
+/// Time t_close in which the valve closes, in s.
 const CLOSING_S: f64 = 0.3;
-/// t_trip, in s.
+/// Time t_trip in which the trip valve closes, in s.
 const TRIP_S: f64 = 0.15;
-/// t_reset, in s.
+/// Time t_reset in which the trip valve opens, in s.
 const RESET_S: f64 = 2.0;
-/// τ_p, in s.
+/// Time constant τ_p of the pressure, in s.
 const PRESSURE_LAG_S: f64 = 20.0;
-/// τ_m, in s.
+/// Time constant τ_m of the steam chest, in s.
 const CHEST_LAG_S: f64 = 0.2;
 /// T_a, in s: from standstill to rated speed with rated torque.
 const ACCELERATION_S: f64 = 8.0;
@@ -62,7 +62,7 @@ const ACCELERATION_S: f64 = 8.0;
 const PICK_UP_S: f64 = 0.01;
 /// Share of its power by which a load changes for each share of speed.
 const LOAD_SELF_REGULATION: f64 = 1.5;
-/// K.
+/// Stiffness K of the grid, without a unit.
 const GRID_STIFFNESS: f64 = 200.0;
 /// Speed at which the breaker closes.
 const BREAKER_CLOSES: f64 = 0.98;
@@ -123,14 +123,14 @@ const TRIP: usize = 1;
 const LOAD: usize = 2;
 const GRID: usize = 3;
 
-/// A steam turbine.
+/// A steam turbine with its generator at a grid.
 #[derive(Clone, Debug)]
 pub struct SteamTurbine {
     clock: StepClock,
     held: [f64; ACTUATORS.len()],
     consumers: Schedule,
     steps_made: u64,
-    /// Whether the actuator `load` decides, and not the schedule.
+    /// `true` if the actuator `load` decides; `false` if the schedule does.
     is_load_connected: bool,
     valve: f64,
     stop_valve: f64,

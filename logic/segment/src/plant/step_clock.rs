@@ -8,7 +8,7 @@ use quietcore_units::Nanos;
 /// The most own steps that one call of a plant makes: 1 s of the servo axis.
 pub const STEPS_PER_CALL_MAX: u32 = 20_000;
 
-/// How far a plant has been integrated.
+/// The time up to which a plant has been integrated.
 #[derive(Clone, Debug)]
 pub(super) struct StepClock {
     step: Nanos,

@@ -36,17 +36,17 @@ const STEP_S: f64 = 0.01;
 const AREA: f64 = 0.0707;
 /// Height of the edge, in m.
 const HEIGHT: f64 = 1.0;
-/// τ_n, in s.
+/// Time constant τ_n of the drive, in s.
 const DRIVE_LAG_S: f64 = 0.5;
-/// τ_f, in s.
+/// Time constant τ_f of the pipe, in s.
 const PIPE_LAG_S: f64 = 0.3;
-/// τ_h, in s.
+/// Time constant τ_h of the level sensor, in s.
 const SENSOR_LAG_S: f64 = 0.2;
 /// H_0, in m.
 const SHUT_OFF_HEAD: f64 = 12.0;
 /// H_s, in m: the bottom of the tank above the sump.
 const STATIC_HEAD: f64 = 2.0;
-/// c, in m/(l/s)².
+/// Resistance c of the pipe, in m/(l/s)².
 const PIPE_RESISTANCE: f64 = 0.6;
 /// k, in l/s for an open valve and 1 m/s: an opening of 10 cm² with a contraction of 0.6.
 const VALVE_FLOW: f64 = 0.6;
@@ -96,7 +96,7 @@ pub struct Tank {
     held: [f64; ACTUATORS.len()],
     consumers: Schedule,
     steps_made: u64,
-    /// Whether the actuator `outlet` decides, and not the schedule.
+    /// `true` if the actuator `outlet` decides; `false` if the schedule does.
     is_outlet_connected: bool,
     pump_speed: f64,
     inflow: f64,
@@ -132,7 +132,7 @@ impl Tank {
         }
     }
 
-    /// Q_out, in l/s.
+    /// Returns the outflow Q_out, in l/s.
     fn outflow(&self) -> f64 {
         VALVE_FLOW * self.outlet() * (TWICE_GRAVITY * self.level).sqrt()
     }

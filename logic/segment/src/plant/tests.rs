@@ -1,4 +1,4 @@
-//! What all plants promise.
+//! Tests of what all plants promise.
 
 use proptest::prelude::*;
 

@@ -96,7 +96,7 @@ impl SubDevice {
         }
     }
 
-    /// Whether SYNC0 drives the application.
+    /// Returns `true` if SYNC0 drives the application.
     fn is_synchronous(&self) -> bool {
         self.esc.clock.as_ref().is_some_and(Clock::has_pulses)
     }
@@ -271,7 +271,7 @@ impl SubDevice {
     }
 }
 
-/// Whether a SyncManager is set up for what is mapped: for nothing it may be off.
+/// Returns `true` if a SyncManager is set up for what is mapped; it may be off if nothing is.
 fn fits(manager: Option<&SyncManager>, image: &ProcessImage) -> bool {
     match (manager, image.mapped_bytes()) {
         (_, 0) => manager.is_none_or(|manager| !manager.is_on()),

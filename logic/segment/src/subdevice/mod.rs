@@ -39,7 +39,7 @@ pub(crate) struct Trouble {
     pub(crate) dark: bool,
 }
 
-/// One simulated SubDevice.
+/// One simulated SubDevice on the line.
 pub struct SubDevice {
     pub(crate) esc: Esc,
     blueprint: Blueprint,
@@ -94,12 +94,12 @@ impl SubDevice {
         self.blueprint.name
     }
 
-    /// What the device is.
+    /// Returns the description of the device for others.
     pub fn describe(&self) -> Description {
         describe::of(&self.blueprint, self.application.signals())
     }
 
-    /// The AL state.
+    /// Returns the present AL state.
     pub fn state(&self) -> AlState {
         self.esc.status().state
     }
@@ -130,7 +130,7 @@ impl SubDevice {
         self.fit_sii(sii::build(&self.blueprint));
     }
 
-    /// Its physical connectors.
+    /// Returns its physical connectors, in order.
     pub fn signals(&self) -> &'static [Signal] {
         self.application.signals()
     }
@@ -201,12 +201,12 @@ impl SubDevice {
         }
     }
 
-    /// The lasting faults.
+    /// Returns the lasting faults of this SubDevice.
     pub(crate) fn trouble(&self) -> Trouble {
         self.trouble
     }
 
-    /// Power has failed.
+    /// Takes the power away, and with it the state.
     pub(crate) fn lose_power(&mut self, now_ns: u64) {
         self.outputs_valid = false;
         self.esc.set_status(AlStatus { state: AlState::Init, error: false, code: code::NONE });
@@ -220,7 +220,8 @@ impl SubDevice {
         self.enter(AlStatus { state, error: true, code }, now_ns);
     }
 
-    /// Sends an emergency.
+    /// Sends an emergency message as soon as the mailbox is free; drops it without a mailbox that
+    /// works, or behind too many others.
     pub fn alarm(&mut self, emergency: Emergency) {
         if let Some(mailbox) = &mut self.mailbox
             && self.esc.status().state.has_mailbox()

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The largest datagram that a frame of the MainDevice carries.
 pub(crate) const MAX_FRAME: usize = ethercrab::PduStorage::element_size(1100);
-/// How far the segment's time advances with each look at the send queue.
+/// Time by which the segment advances with each look at the send queue.
 const STEP: Nanos = Nanos::from_micros(20);
 /// No test takes as long as this in real time.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -40,7 +40,7 @@ pub(crate) fn with_room(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Devices by name.
+/// Makes devices by their names.
 pub(crate) fn devices(names: &[&str]) -> Vec<SubDevice> {
     names.iter().map(|name| SubDevice::by_name(name).expect("a built-in device")).collect()
 }
@@ -69,7 +69,7 @@ impl Bus {
         self.segment.faults_mut().add(Fault { kind, when: When::Always });
     }
 
-    /// Lets time pass.
+    /// Lets `time` go by.
     pub(crate) fn pass(&mut self, time: Duration) {
         self.now += Nanos::new(time.as_nanos() as u64);
         self.segment.advance(self.now);

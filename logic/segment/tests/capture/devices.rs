@@ -16,8 +16,8 @@ use quietcore_segment::blueprint::{
     SyncManagerUse, Timing,
 };
 use quietcore_segment::coe::dictionary::{Object, ObjectAccess, ObjectEntry};
-use quietcore_segment::{Application, DataType, Identity, Situation, SubDevice};
-use quietcore_units::Nanos;
+use quietcore_segment::{Application, Identity, Situation, SubDevice};
+use quietcore_units::{DataType, Nanos};
 use std::collections::BTreeMap;
 
 const EK1100: u32 = 0x044C_2C52;
@@ -56,7 +56,7 @@ pub(crate) fn devices_of(capture: &Capture, all: &[Capture]) -> Vec<SubDevice> {
         .collect()
 }
 
-/// What was read of the EEPROM of each station address, before anything was written.
+/// Returns what was read of the EEPROM of each station address, before anything was written.
 fn contents(capture: &Capture) -> BTreeMap<u16, Content> {
     let mut asked: BTreeMap<u16, usize> = BTreeMap::new();
     let mut found: BTreeMap<u16, Content> = BTreeMap::new();

@@ -9,12 +9,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where a MainDevice's own frames come from.
+/// Source address of a MainDevice's own frames.
 const MAIN_DEVICE: [u8; 6] = [0x10; 6];
 /// Ethernet header and EtherCAT header.
 const HEADERS: usize = 16;
 
-/// One capture.
+/// A capture as a list of frames.
 pub(crate) struct Capture {
     pub(crate) name: String,
     pub(crate) frames: Vec<Frame>,
@@ -35,7 +35,7 @@ pub(crate) struct Exchange {
     pub(crate) returned: Datagram,
 }
 
-/// One datagram.
+/// One datagram of a captured frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
     command: u8,
@@ -54,12 +54,12 @@ impl Exchange {
         self.sent.register
     }
 
-    /// FPRD.
+    /// Returns `true` for FPRD.
     pub(crate) fn is_read(&self) -> bool {
         self.sent.command == 4
     }
 
-    /// FPWR.
+    /// Returns `true` for FPWR.
     pub(crate) fn is_write(&self) -> bool {
         self.sent.command == 5
     }

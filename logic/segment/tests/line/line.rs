@@ -14,12 +14,12 @@ pub(crate) const AL_STATUS_CODE: u16 = 0x0134;
 pub(crate) struct Line {
     pub(crate) segment: Segment,
     pub(crate) now: Nanos,
-    /// What became of the last frame.
+    /// The fate of the last frame.
     pub(crate) delivery: Delivery,
     index: u8,
 }
 
-/// What came back.
+/// A datagram as it came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) data: Vec<u8>,
@@ -55,7 +55,7 @@ impl Line {
         line
     }
 
-    /// Lets time pass.
+    /// Lets `time` go by.
     pub(crate) fn pass(&mut self, time: Nanos) {
         self.now += time;
     }
@@ -93,12 +93,12 @@ impl Line {
         u16::from_le_bytes([answer.data[0], answer.data[1]])
     }
 
-    /// FPWR.
+    /// Writes by station address (FPWR).
     pub(crate) fn write(&mut self, address: u16, register: u16, data: &[u8]) -> u16 {
         self.send(Command::Fpwr, address, register, data).counter
     }
 
-    /// A logical datagram.
+    /// Sends a logical datagram.
     pub(crate) fn logical(&mut self, command: Command, address: u32, data: &[u8]) -> Answer {
         self.send(command, address as u16, (address >> 16) as u16, data)
     }

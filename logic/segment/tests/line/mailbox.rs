@@ -5,9 +5,9 @@ use crate::sdo::{Client, SdoError};
 use proptest::prelude::*;
 use quietcore_segment::coe::dictionary::{Object, ObjectAccess, ObjectEntry};
 use quietcore_segment::{
-    Application, Command, DataType, Fault, FaultKind, Situation, SubDevice, When, device,
+    Application, Command, Fault, FaultKind, Situation, SubDevice, When, device,
 };
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 
 const TEXT: u16 = 0x2000;
 const RECORD: u16 = 0x2001;

@@ -8,7 +8,7 @@ const SEND: u16 = 0x1100;
 const BYTES: usize = 128;
 /// Mailbox header, CoE header.
 const HEADERS: usize = 8;
-/// How often the mailbox is looked at for an answer.
+/// Number of looks at the mailbox for an answer.
 const PATIENCE: usize = 50;
 
 /// A transfer that was aborted, with its code, or that got no answer.
@@ -24,7 +24,7 @@ pub(crate) struct Client {
     counter: u8,
     /// The counter of the last answer.
     answer_counter: u8,
-    /// Whether the counters of answers are checked.
+    /// `true` if the counters of answers are checked.
     pub(crate) checks_counter: bool,
     /// Emergencies that came in between, by code.
     pub(crate) emergencies: Vec<u16>,

@@ -7,17 +7,21 @@ use crate::check::profile::Profiles;
 use crate::raw::RawCampaign;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{CAMPAIGN_MAX, Campaign, Length, Partition, Profile, measured_in_all, names_of};
+use crate::site::{
+    CAMPAIGN_MAX, Campaign, Fieldbus, Length, Partition, Profile, measured_in_all, names_of,
+};
 
 const PROFILES_DEFAULT: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
 const WARM_UP_DEFAULT: Nanos = Nanos::from_secs(1);
 const EXCEEDANCE_DEFAULT: f64 = 1e-6;
 
-/// Checks the campaign. `None` where it is wrong and reported.
+/// Checks the campaign. `None` where it is wrong and reported. `fieldbuses` is `None` where the
+/// site has none, and those that are right otherwise.
 pub(super) fn check(
     raw: Option<&RawCampaign>,
     profiles: &Profiles,
     partitions: &[Partition],
+    fieldbuses: Option<&[Fieldbus]>,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Campaign> {
     let nothing = RawCampaign::default();
@@ -32,6 +36,20 @@ pub(super) fn check(
             "keep one of the two",
         );
     }
+    let probes = raw.probes.clone().unwrap_or_default();
+    for (index, probe) in probes.iter().enumerate() {
+        if probes[..index].contains(probe) {
+            let place = path.key("probes").index(index);
+            collector.refuse(&place, format!("probe `{probe}` is named twice"), "name it once");
+        } else if fieldbuses.is_none() && !partitions.iter().any(|it| probe.measures(it, &[])) {
+            let place = path.key("probes").index(index);
+            collector.refuse(
+                &place,
+                format!("probe `{probe}` measures the fieldbus of a partition, and none has one"),
+                "take it out, or describe a fieldbus",
+            );
+        }
+    }
     let exceedance = raw.exceedance.unwrap_or(EXCEEDANCE_DEFAULT);
     let length = match (raw.duration, raw.cycles) {
         (Some(duration), _) => Length::Duration(duration),
@@ -40,18 +58,21 @@ pub(super) fn check(
     };
     let campaign = Campaign {
         profiles: chosen?,
+        probes,
         length,
         warm_up: raw.warm_up.unwrap_or(WARM_UP_DEFAULT),
         exceedance,
         explain: raw.explain,
     };
-    let total = measured_in_all(partitions, &campaign);
+    let total = measured_in_all(&campaign, partitions, fieldbuses.unwrap_or_default());
     if total > CAMPAIGN_MAX {
         let written = if collector.has(&cycles) { cycles } else { duration };
         collector.refuse(
             &written,
             format!("the campaign would take {total}"),
-            format!("{CAMPAIGN_MAX} are allowed at most; measure less or fewer profiles"),
+            format!(
+                "{CAMPAIGN_MAX} are allowed at most; measure less, or fewer profiles or probes"
+            ),
         );
     }
     Some(campaign)

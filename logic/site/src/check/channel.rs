@@ -1,10 +1,12 @@
 //! `[[channel]]`: both ends exist, initial values fit their types, and values fit into their group.
 
+use quietcore_units::DataType;
+
 use crate::check::unique;
 use crate::raw::{RawChannel, RawNumber, RawSignal};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Channel, Initial, Signal, SignalKind, SignalType};
+use crate::site::{Channel, Initial, Signal, SignalKind};
 use crate::words::instead;
 
 /// The most values of a channel that are no queues: the members that a group can have.
@@ -96,32 +98,35 @@ fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Op
 /// The value, if it fits the type; zero or `false` where none is written.
 pub(super) fn fitting(
     raw: Option<RawNumber>,
-    value_type: SignalType,
+    value_type: DataType,
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Initial> {
     let integers = value_type.integers();
-    let fitting = match (raw, value_type, integers) {
-        (None, SignalType::Bool, _) => Some(Initial::Truth(false)),
+    let fitting = match (raw, value_type, &integers) {
+        (None, DataType::Bool, _) => Some(Initial::Truth(false)),
         (None, _, Some(_)) => Some(Initial::Whole(0)),
         (None, _, None) => Some(Initial::Real(0.0)),
-        (Some(RawNumber::Truth(truth)), SignalType::Bool, _) => Some(Initial::Truth(truth)),
-        (Some(RawNumber::Whole(whole)), _, Some((least, most))) => {
-            (least..=most).contains(&whole).then_some(Initial::Whole(whole))
+        (Some(RawNumber::Truth(truth)), DataType::Bool, _) => Some(Initial::Truth(truth)),
+        (Some(RawNumber::Whole(whole)), _, Some(integers)) => {
+            integers.contains(&whole.into()).then_some(Initial::Whole(whole))
         }
-        (Some(RawNumber::Whole(whole)), SignalType::F32 | SignalType::F64, None) => {
+        (Some(RawNumber::Whole(whole)), DataType::F32 | DataType::F64, None) => {
             Some(Initial::Real(whole as f64))
         }
-        (Some(RawNumber::Real(real)), SignalType::F64, _) => Some(Initial::Real(real)),
-        (Some(RawNumber::Real(real)), SignalType::F32, _) => {
+        (Some(RawNumber::Real(real)), DataType::F64, _) => Some(Initial::Real(real)),
+        (Some(RawNumber::Real(real)), DataType::F32, _) => {
             (real.abs() <= f64::from(f32::MAX)).then_some(Initial::Real(real))
         }
         _ => None,
     };
     if fitting.is_none() {
         let remedy = match (value_type, integers) {
-            (SignalType::Bool, _) => "write `true` or `false`".to_owned(),
-            (_, Some((least, most))) => format!("write an integer from {least} to {most}"),
+            (DataType::Bool, _) => "write `true` or `false`".to_owned(),
+            (_, Some(integers)) => {
+                let most = (*integers.end()).min(i64::MAX.into());
+                format!("write an integer from {} to {most}", integers.start())
+            }
             (_, None) => "write a number within its range".to_owned(),
         };
         let problem = format!("this value doesn't fit the type `{value_type}`");

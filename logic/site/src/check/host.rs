@@ -1,4 +1,4 @@
-//! Who owns which CPU: housekeeping and partitions.
+//! Checks the owner of each CPU: housekeeping and partitions.
 
 use quietcore_units::CpuSet;
 

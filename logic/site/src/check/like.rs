@@ -6,7 +6,7 @@ use crate::reading::place::Path;
 /// Names that the report of a circle shows.
 const CIRCLE_NAMES_MAX: usize = 8;
 
-/// Where a chain of `like` leads.
+/// The end of a chain of `like`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Chain {
     /// The elements from the first to the last one that has no own `like` beyond it, and the known
@@ -18,7 +18,7 @@ pub(super) enum Chain {
     Broken,
 }
 
-/// What the chains are computed from.
+/// The references that chains are computed from.
 pub(super) struct Likes<'l> {
     /// Name and `like` of each element.
     pub(super) elements: Vec<(Option<&'l str>, Option<&'l str>)>,

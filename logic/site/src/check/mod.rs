@@ -23,7 +23,7 @@ use crate::problem::Problems;
 use crate::raw::RawSite;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Places, Site};
+use crate::site::{KeyPositions, Site};
 
 /// Checks everything and builds the site, or says all that is wrong.
 pub(crate) fn check(
@@ -45,11 +45,12 @@ pub(crate) fn check(
     let raw_partitions = raw.partition.as_deref().unwrap_or_default();
     monitor::among(raw_partitions, &partitions, &driven, &channels, found);
     let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
-    let campaign = campaign::check(raw.campaign.as_ref(), &profiles, &partitions, found);
+    let campaign = raw.campaign.as_ref();
+    let campaign = campaign::check(campaign, &profiles, &partitions, fieldbuses.as_deref(), found);
     let name = raw.site.as_ref().and_then(|site| site.name.clone());
     let document = collector.document;
     let remarks = collector.finish()?;
-    let places = Places { whole: document.place(&top), keys: document.places() };
+    let places = KeyPositions { whole: document.place(&top), keys: document.places() };
     Ok(Site {
         name: name.expect("a missing name is a problem"),
         housekeeping,

@@ -5,15 +5,13 @@
 
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 
-/// The backend that is replaced, and the one that takes its place.
-const CONTAINER: &str = "container";
-const PROCESS: &str = "process";
+use crate::backend::Backend;
 
-/// The text of a site file in which partitions that are containers are processes.
+/// The text of a site file in which each partition has the backend that it has within a container.
 pub(super) fn site_file(text: &str) -> Result<String, TomlError> {
     let mut document: DocumentMut = text.parse()?;
     if let Some(partitions) = document.get_mut("partition") {
-        tables(partitions).for_each(to_process);
+        tables(partitions).for_each(to_within);
     }
     Ok(document.to_string())
 }
@@ -32,13 +30,15 @@ fn tables(item: &mut Item) -> Box<dyn Iterator<Item = &mut dyn TableLike> + '_> 
     }
 }
 
-fn to_process(partition: &mut dyn TableLike) {
-    let backend = partition.get_mut("backend").and_then(Item::as_value_mut);
-    if let Some(backend) = backend.filter(|value| value.as_str() == Some(CONTAINER)) {
+fn to_within(partition: &mut dyn TableLike) {
+    let Some(value) = partition.get_mut("backend").and_then(Item::as_value_mut) else { return };
+    let Some(backend) = value.as_str().and_then(Backend::by_name) else { return };
+    let within = backend.declaration().within_container;
+    if within != backend {
         // What stands around a value, such as a comment behind it, belongs to it.
-        let around = backend.decor().clone();
-        *backend = PROCESS.into();
-        *backend.decor_mut() = around;
+        let around = value.decor().clone();
+        *value = within.name().into();
+        *value.decor_mut() = around;
     }
 }
 

@@ -1,9 +1,9 @@
 //! A pod of Kubernetes.
 
-use super::{ExportedFile, Place};
+use super::{ExportedFile, HostRequirements};
 
 /// The pod: whole CPUs, as many requested as allowed, so that it is of class Guaranteed.
-pub(super) fn pod(place: &Place<'_>) -> ExportedFile {
+pub(super) fn pod(place: &HostRequirements<'_>) -> ExportedFile {
     let name = place.name();
     let capabilities = place.capabilities().join(", ");
     let mebibytes = place.memory.get().div_ceil(1 << 20);
@@ -67,8 +67,8 @@ pub(super) fn pod(place: &Place<'_>) -> ExportedFile {
     ExportedFile { name: format!("{name}.yaml"), text }
 }
 
-/// What the pod can't say of the node.
-fn notes(place: &Place<'_>) -> String {
+/// Lists requirements on the node that the pod can't state.
+fn notes(place: &HostRequirements<'_>) -> String {
     format!(
         "# Site `{site}` as a pod of Kubernetes.\n\
          #\n\

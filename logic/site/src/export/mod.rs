@@ -11,11 +11,12 @@ mod systemd;
 
 use quietcore_units::{ByteSize, CpuSet};
 
-use crate::site::{Backend, Interface, Site};
+use crate::backend::{HostRequirement, ProgramForm};
+use crate::site::{Interface, Partition, Site};
 
-/// What the supervisor and a compiler need beside the partitions.
+/// Memory of the supervisor and of a compiler, beside the partitions.
 const SUPERVISOR_MEMORY: ByteSize = ByteSize::new(256 << 20);
-/// What a partition needs that says nothing.
+/// Memory of a partition that names none.
 const PARTITION_MEMORY: ByteSize = ByteSize::new(64 << 20);
 
 /// For whom files are written.
@@ -32,13 +33,13 @@ pub enum ExportKind {
 /// A file that was written for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportedFile {
-    /// Its name.
+    /// The name of the file, without a folder.
     pub name: String,
-    /// What is in it.
+    /// The content of the file.
     pub text: String,
 }
 
-/// Where things lie on the machine that the files are for.
+/// Paths on the machine that the files are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportPaths {
     /// The program `quietcore`.
@@ -64,7 +65,7 @@ pub fn export(
     kind: ExportKind,
     paths: &ExportPaths,
 ) -> Result<Vec<ExportedFile>, ExportError> {
-    let place = Place::of(site, paths);
+    let place = HostRequirements::of(site, paths);
     let first = match kind {
         ExportKind::Systemd => return Ok(vec![systemd::unit(&place)]),
         ExportKind::Podman => podman::unit(&place),
@@ -83,22 +84,22 @@ pub fn export(
 #[error("the site file can't be written for the image")]
 pub struct ExportError(#[from] toml_edit::TomlError);
 
-/// What a site needs of the place that it runs in.
-struct Place<'a> {
+/// The requirements of a site on the host or container that it runs in.
+struct HostRequirements<'a> {
     site: &'a Site,
     paths: &'a ExportPaths,
     /// The CPUs of partitions and of everything else of the site.
     cpus: CpuSet,
-    /// How many CPUs those are; one more than the partitions' where the site names no others.
+    /// Number of those CPUs; one more than the partitions' if the site names no others.
     cpu_count: usize,
     memory: ByteSize,
-    /// Whether it needs the host's network interfaces.
+    /// `true` if it needs the host's network interfaces.
     network: bool,
-    /// Whether it needs `/dev/kvm`.
+    /// `true` if it needs `/dev/kvm`.
     kvm: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> HostRequirements<'a> {
     fn of(site: &'a Site, paths: &'a ExportPaths) -> Self {
         let claimed = site.claimed_cpus();
         let house = site.housekeeping().unwrap_or_default();
@@ -113,7 +114,7 @@ impl<'a> Place<'a> {
             cpu_count: claimed.len() + house.len().max(1),
             memory: ByteSize::new(memory),
             network: site.fieldbuses().iter().any(|bus| is_network(&bus.interface)),
-            kvm: site.partitions().iter().any(|it| it.backend == Backend::Kvm),
+            kvm: site.requires(HostRequirement::Kvm),
         }
     }
 
@@ -134,10 +135,11 @@ impl<'a> Place<'a> {
         self.paths.site_file.rsplit('/').next().unwrap_or_default()
     }
 
-    /// What an image with the site in it is built from.
+    /// Returns the file that an image with the site in it is built from.
     fn container_file(&self) -> ExportedFile {
         let site = self.site_name();
-        let musl = if self.kvm { " musl-dev" } else { "" };
+        let is_image = |it: &Partition| it.backend.declaration().program == ProgramForm::GuestImage;
+        let musl = if self.site.partitions().iter().any(is_image) { " musl-dev" } else { "" };
         let text = format!(
             "# The image of site `{name}`: Quietcore, a C compiler, the site file and its models.\n\
              #\n\
@@ -162,10 +164,11 @@ impl<'a> Place<'a> {
         ExportedFile { name: "Containerfile".to_owned(), text }
     }
 
-    /// The partitions that are containers.
+    /// The partitions that are something else inside of a container.
     fn inside(&self) -> Vec<&'a str> {
         let partitions = self.site.partitions().iter();
-        let inside = partitions.filter(|it| it.backend == Backend::Container);
+        let inside =
+            partitions.filter(|it| it.backend.declaration().within_container != it.backend);
         inside.map(|it| it.name.as_str()).collect()
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{ExportedFile, Place};
+use super::{ExportedFile, HostRequirements};
 
 /// The unit that runs the site in a container, with the command that does the same by hand.
-pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
+pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
     let (name, site) = (place.name(), place.site.name());
     let options = options(place);
     let mut text = format!(
@@ -47,8 +47,8 @@ pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
     ExportedFile { name: format!("{name}.container"), text }
 }
 
-/// What the container is given.
-fn options(place: &Place<'_>) -> Vec<String> {
+/// Lists the options that the container is given.
+fn options(place: &HostRequirements<'_>) -> Vec<String> {
     let mut options = vec![
         format!("--network={}", if place.network { "host" } else { "none" }),
         "--cap-drop=ALL".to_owned(),

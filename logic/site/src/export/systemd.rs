@@ -1,9 +1,9 @@
 //! A unit of systemd.
 
-use super::{ExportedFile, Place};
+use super::{ExportedFile, HostRequirements};
 
 /// The service that brings the site up.
-pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
+pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
     let (program, site_file) = (&place.paths.program, &place.paths.site_file);
     let (name, site) = (place.name(), place.site.name());
     let environment: String = place.paths.variables.iter().map(variable).collect();

@@ -36,9 +36,9 @@ pub struct FoundVariable {
 /// A period that the code of a model states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundPeriod {
-    /// The period.
+    /// The period that was found.
     pub period: Nanos,
-    /// Where the code states it, in words: "a remark in `servo.c`".
+    /// The part of the code that states it, in words: "a remark in `servo.c`".
     pub place: String,
 }
 
@@ -47,7 +47,7 @@ pub struct FoundPeriod {
 pub struct FoundModel {
     /// The folder, as the site file names it.
     pub folder: String,
-    /// The model's name.
+    /// The name of the model, as its functions have it.
     pub name: String,
     /// Its name as it was asked for, where the folder holds several.
     pub model_name: Option<String>,
@@ -58,9 +58,9 @@ pub struct FoundModel {
     /// Periods that the code states of each of its rates, the fastest rate first; of a rate
     /// the most trustworthy place first, and nothing where the code says nothing.
     pub periods: Vec<Vec<FoundPeriod>>,
-    /// Its inputs.
+    /// Variables that the model reads as inputs.
     pub inputs: Vec<FoundVariable>,
-    /// Its outputs.
+    /// Variables that the model writes as outputs.
     pub outputs: Vec<FoundVariable>,
     /// Its parameters that can be retained, as `NAME_P.*` where they are members of a structure.
     pub parameters: Vec<String>,

@@ -67,7 +67,7 @@ pub struct UnknownExample {
 }
 
 impl Example {
-    /// All of them.
+    /// All examples, in the order of the help.
     pub const ALL: [Self; 7] = [
         Self::Minimal,
         Self::Quickstart,
@@ -193,7 +193,7 @@ fn head(example: Example, file: &str) -> String {
     )
 }
 
-/// What else can be done with an OSEK program.
+/// Remarks on what else can be done with an OSEK program.
 const OSEK_VERBS: &str = "\
 #
 # `quietcore top` shows the cycle that drives the kernel, and each task of it.
@@ -266,7 +266,7 @@ fn campaign(example: Example, profiles: &[&str]) -> String {
     text
 }
 
-/// How long, and what a PASS excludes.
+/// Returns the lines on the length, and on what a PASS excludes.
 fn length(example: Example) -> String {
     match example {
         Example::Minimal => {

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Model {
-    /// Where the site file expects it, relative to the site file: `models/servo`.
+    /// Folder in which the site file expects it, relative to the site file: `models/servo`.
     pub folder: &'static str,
-    /// What is in it, in the order of the names.
+    /// Its files, in the order of the names.
     pub files: &'static [ModelFile],
 }
 
@@ -16,7 +16,7 @@ pub struct Model {
 pub struct ModelFile {
     /// The name in the folder.
     pub name: &'static str,
-    /// The text.
+    /// The content of the file.
     pub text: &'static str,
 }
 

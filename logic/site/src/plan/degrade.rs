@@ -1,19 +1,17 @@
-//! What can't be had and doesn't prevent a measurement, with what it costs.
+//! Degradations: means that can't be had and don't prevent a measurement, with their cost.
 
-use quietcore_units::{ByteSize, CpuSet};
+use quietcore_units::{ByteSize, CpuSet, Wake};
 
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Changed, Degradation, granted};
-use crate::site::{
-    Backend, Cache, Control, EarlyWake, Partition, Scheduling, Site, real_time_share,
-};
-use crate::words::list;
+use crate::site::{Cache, Control, Partition, Scheduling, Site, real_time_share};
+use crate::words::{list, policy};
 
-/// What a process locks at least: its code, its stacks and the exchange.
+/// Memory that a process locks at least: its code, its stacks and the exchange.
 const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
 
-/// Whether the memory of this partition can be locked here.
+/// Returns `true` if the memory of this partition can be locked here.
 pub(super) fn locks_memory(partition: &Partition, machine: &Machine) -> bool {
     let needed = partition.vcr.memory_max().unwrap_or_default().max(LOCKED_MIN);
     machine.memory_lock_limit.is_none_or(|limit| limit >= needed)
@@ -83,7 +81,7 @@ fn shared_cpus(
     }
 }
 
-/// What is on the partitions' CPUs beside them, as far as no control keeps it off.
+/// Describes what runs on the partitions' CPUs beside them, as far as no control keeps it off.
 fn what_else_runs(machine: &Machine, changed: &Changed) -> Option<&'static str> {
     let runs = |control| !(machine.root && changed.always.contains(&control));
     let all = [Control::Programs, Control::KernelThreads, Control::Interrupts].map(runs);
@@ -138,14 +136,15 @@ fn scheduling(
         return;
     }
     let name = &partition.name;
-    let what = format!("partition `{name}` runs under SCHED_OTHER in place of {asked}");
+    let wanted = policy(asked);
+    let what = format!("partition `{name}` runs under SCHED_OTHER in place of {wanted}");
     let as_root = match (machine.root, asked) {
         (_, Scheduling::Deadline { .. }) if machine.deadline => {
             "the kernel pins no SCHED_DEADLINE thread while it throttles; name the control \
              `throttling` in `[host]` and in the `controls` of pinned profiles, or set \
              kernel.sched_rt_runtime_us to -1"
         }
-        (true, _) if partition.backend == Backend::Container => {
+        (true, _) if partition.backend.declaration().has_control_group => {
             "no real-time run time is left for new control groups; take some from others \
              (cpu.rt_runtime_us), or boot with rt_group_sched=0"
         }
@@ -153,9 +152,9 @@ fn scheduling(
         (false, _) => "run as root, or grant CAP_SYS_NICE or an rtprio limit",
     };
     let cost = match partition.program.early_wake {
-        EarlyWake::Off => "every other program may delay it, so its latency is that of the load",
-        EarlyWake::Spin => "every other program may delay it while it spins",
-        EarlyWake::Fixed { .. } | EarlyWake::Adaptive { .. } => {
+        Wake::Sleep => "every other program may delay it, so its latency is that of the load",
+        Wake::Spin => "every other program may delay it while it spins",
+        Wake::Early { .. } | Wake::Adaptive { .. } => {
             "every other program may delay it, and waking early helps only while the CPU is idle"
         }
     };
@@ -190,7 +189,7 @@ fn spinning(
     let is_real_time = profiles
         .iter()
         .any(|it| granted(asked, partition.backend, it.pinned, machine) != Scheduling::Other);
-    if machine.throttles && is_real_time && partition.program.early_wake == EarlyWake::Spin {
+    if machine.throttles && is_real_time && partition.program.early_wake == Wake::Spin {
         add(
             format!("partition `{}` never sleeps, and the kernel stops it", partition.name),
             "real-time threads that use up their share of a CPU stand still until its period ends, \
@@ -216,7 +215,7 @@ fn memory(
     }
 }
 
-/// What the site describes and nothing uses, because the partition has no program.
+/// Lists parts of the site that nothing uses, because the partition has no program.
 fn without_program(site: &Site, add: &mut impl FnMut(String, &'static str, String)) {
     let named = |name: &str| site.partitions().iter().find(|one| one.name == name);
     let lacks = |name: &str| named(name).is_some_and(|one| one.program.model.is_none());

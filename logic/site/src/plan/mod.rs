@@ -16,7 +16,7 @@
 //! let the CPUs sleep, write the evidence
 //! ```
 //!
-//! What the site asks for and can't be had is refused; what can't be had and doesn't falsify a
+//! A wish of the site that can't be met is refused; a means that can't be had and doesn't falsify a
 //! measurement is a degradation with its cost.
 
 mod degrade;
@@ -29,11 +29,10 @@ use std::fmt;
 use quietcore_units::{CpuSet, Nanos};
 use serde::Serialize;
 
+use crate::backend::Backend;
 use crate::machine::Machine;
-use crate::problem::Place;
-use crate::site::{
-    Backend, Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site,
-};
+use crate::problem::KeyPosition;
+use crate::site::{Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site};
 
 pub use monitored::Monitored;
 pub use step::{Step, TaskStart};
@@ -44,27 +43,27 @@ const SET_UP: Nanos = Nanos::from_secs(2);
 /// The steps, in the order in which they are to be done.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// What is done.
+    /// The steps, in their order.
     pub steps: Vec<Step>,
-    /// What is watched while the site is up: `quietcore up` does that, and no campaign.
+    /// Partitions that are watched while the site is up: `quietcore up` does that, and no campaign.
     pub monitored: Vec<Monitored>,
-    /// How long all of it takes, set-up included.
+    /// Time that all of it takes, set-up included.
     pub expected: Nanos,
     /// The CPUs that remain for everything that is not a partition.
     #[serde(serialize_with = "step::as_text")]
     pub housekeeping: CpuSet,
-    /// What the site asks for or would profit from and this machine or version does not give.
+    /// Means that the site asks for or would profit from and this machine or version does not give.
     pub degraded: Vec<Degradation>,
 }
 
 /// Something that can't be had and doesn't prevent a measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Degradation {
-    /// What is not done.
+    /// The thing that is not done.
     pub what: String,
-    /// What that costs.
+    /// The cost of its absence.
     pub cost: String,
-    /// How to have it.
+    /// The way to have it.
     pub remedy: String,
 }
 
@@ -79,10 +78,10 @@ impl fmt::Display for Degradation {
 pub struct Refusal {
     /// The key that asks for it.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: KeyPosition,
     /// Why it can't be done.
     pub reason: String,
-    /// What would be possible.
+    /// The nearest thing that would be possible.
     pub remedy: String,
 }
 
@@ -155,6 +154,7 @@ fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
     for profile in &site.campaign().profiles {
         profile_steps(site, machine, profile, &mut steps);
     }
+    probe_steps(site, machine, &mut steps);
     if machine.dma_latency {
         steps.push(Step::ReleaseCpus);
     }
@@ -229,7 +229,26 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     }));
 }
 
-/// What of the machine is changed under a profile.
+/// The probes, each on one partition after the other, under the site's own settings.
+fn probe_steps(site: &Site, machine: &Machine, steps: &mut Vec<Step>) {
+    let controls = if machine.root { site.controls() } else { &[] };
+    let cpus = site.claimed_cpus();
+    for (probe, partition) in site.probed() {
+        steps.extend(controls.iter().map(|control| Step::Change { control: *control, cpus }));
+        steps.extend(reserve_share(partition));
+        steps.push(Step::Probe {
+            probe,
+            partition: partition.name.clone(),
+            cpu: partition.first_cpu().into_iter().collect(),
+            expected: site.campaign().time_of(probe, partition),
+        });
+        if !controls.is_empty() {
+            steps.push(Step::PutBack);
+        }
+    }
+}
+
+/// Returns the settings of the machine that are changed under a profile.
 fn controls<'s>(site: &'s Site, machine: &Machine, profile: &'s Profile) -> &'s [Control] {
     if machine.root { site.controls_under(profile) } else { &[] }
 }
@@ -264,7 +283,8 @@ fn bring_up(fieldbus: &Fieldbus) -> Step {
     }
 }
 
-/// What a partition has of what CPUs share on their way to the memory.
+/// Returns the step that reserves a partition's share in what CPUs share on their way to the
+/// memory.
 fn reserve_share(partition: &Partition) -> Option<Step> {
     let ways = partition.vcr.cache_ways();
     let bandwidth_percent = partition.vcr.memory_bandwidth_percent;
@@ -296,8 +316,8 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
 
 /// The policy that this machine gives in place of the one asked for.
 fn granted(asked: Scheduling, backend: Backend, pinned: bool, machine: &Machine) -> Scheduling {
-    // The groups that root makes for containers need run time of their own.
-    let in_group = backend == Backend::Container && machine.root;
+    // The groups that root makes need run time of their own.
+    let in_group = backend.declaration().has_control_group && machine.root;
     let given = match asked {
         Scheduling::Fifo { .. } if in_group && machine.container_real_time_us == Some(0) => false,
         Scheduling::Fifo { .. } => machine.fifo,

@@ -1,4 +1,4 @@
-//! What is watched while the site is up, in words.
+//! The watch on partitions while the site is up, in words.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::words::exact;
 /// A partition that is watched, and what is done when it is late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Monitored {
-    /// Which.
+    /// Name of the partition.
     pub partition: String,
-    /// How much depends on it.
+    /// The rank of the partition.
     pub criticality: Criticality,
-    /// What is done, a line each.
+    /// The reactions, one a line.
     pub reactions: Vec<String>,
 }
 

@@ -1,28 +1,23 @@
-//! What stands against a plan: the site asks for it and this machine or version can't do it.
+//! Obstacles to a plan: wishes of the site that this machine or version can't meet.
 
 mod cache;
 mod demand;
 mod network;
 
-use std::ops::RangeInclusive;
+use quietcore_units::{ByteSize, CpuSet, Wake};
+use quietcore_wording::either;
 
-use quietcore_units::{ByteSize, CpuSet};
-
+use crate::backend::{Backend, MemoryForm};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{
-    Backend, EarlyWake, GUEST_MEMORY_DEFAULT, LoadPlace, Partition, Profile, Scheduling, Site,
-};
-use crate::words::exact_size;
+use crate::site::{LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::words::{exact_size, policy};
 
 /// The part of the available memory that loads may fill: 8 tenths.
 const LOAD_MEMORY_TENTHS: u64 = 8;
 /// Processes that a run needs beside the load workers.
 const PROCESSES_BESIDE: u32 = 16;
-
-/// The memory that a guest may have of its own.
-const GUEST_MEMORY: RangeInclusive<ByteSize> = ByteSize::new(8 << 20)..=ByteSize::new(63 << 20);
 
 /// All refusals, in the order of the file.
 pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
@@ -30,6 +25,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
     for profile in &site.campaign().profiles {
         refusals.profile(profile, reserved);
     }
+    refusals.probes();
     refusals.sorted()
 }
 
@@ -38,7 +34,7 @@ pub(super) fn of_run(site: &Site, machine: &Machine) -> Vec<Refusal> {
     run(site, machine).0.sorted()
 }
 
-/// What stands against running the site, and the bytes that its partitions reserve.
+/// Lists the obstacles to running the site, and the bytes that its partitions reserve.
 fn run<'s>(site: &'s Site, machine: &'s Machine) -> (Refusals<'s>, u64) {
     let mut refusals = Refusals { site, machine, refusals: Vec::new() };
     refusals.host();
@@ -108,11 +104,7 @@ impl Refusals<'_> {
         let key = |rest: &str| format!("partition.{}.{rest}", partition.name);
         self.online(&key("vcr.cpus"), &partition.vcr.cpus);
         self.backend(partition, &key("backend"));
-        let memory = match partition.backend {
-            Backend::Process | Backend::Container => partition.vcr.memory_max(),
-            _ => partition.vcr.memory,
-        };
-        if let Some(memory) = memory {
+        if let Some(memory) = partition.memory_most() {
             *reserved = reserved.saturating_add(memory.get());
             let available = self.machine.memory_available;
             if *reserved > available.get() {
@@ -126,11 +118,10 @@ impl Refusals<'_> {
                 );
             }
         }
-        if !matches!(partition.backend, Backend::Qemu | Backend::Xen) {
+        if partition.backend.declaration().is_realised {
             self.not_realised(partition, &key);
-        }
-        if partition.backend == Backend::Kvm {
-            self.not_by_a_guest(partition, &key);
+            self.probe(partition, &key);
+            self.memory(partition, &key);
         }
         self.spinning(partition, &key);
         self.demand(partition, &key);
@@ -138,41 +129,30 @@ impl Refusals<'_> {
 
     fn backend(&mut self, partition: &Partition, key: &str) {
         let backend = partition.backend;
-        let (reason, remedy) = match backend {
-            Backend::Process => return,
-            Backend::Kvm => {
-                if let Err(Obstacle { what, remedy }) = &self.machine.kvm {
-                    self.refuse(key, format!("backend `kvm`: {what}"), remedy);
-                }
-                return;
-            }
-            Backend::Container => {
-                let wanted = self.site.container_runtime();
-                if let Err(Obstacle { what, remedy }) = self.machine.container_runtime(wanted) {
-                    let remedy = format!("{remedy}, or choose `process`");
-                    self.refuse(key, format!("backend `container`: {what}"), remedy);
-                }
-                return;
-            }
-            _ => (
-                format!("backend `{backend}` is not there yet"),
-                "choose `process`, `container` or `kvm`",
-            ),
-        };
-        self.refuse(key, reason, remedy);
+        let declaration = backend.declaration();
+        if !declaration.is_realised {
+            let reason = format!("backend `{backend}` is not there yet");
+            let realised = either(Backend::words_where(|it| it.is_realised));
+            return self.refuse(key, reason, format!("choose {realised}"));
+        }
+        if let Err(Obstacle { what, remedy }) = declaration.requires.check(self.site, self.machine)
+        {
+            self.refuse(key, format!("backend `{backend}`: {what}"), remedy);
+        }
     }
 
     /// A task that never sleeps leaves nothing to others, and Linux stops a real-time thread that
     /// takes more than 95 % of its CPU.
     fn spinning(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
-        if partition.program.early_wake != EarlyWake::Spin {
+        if partition.program.early_wake != Wake::Spin {
             return;
         }
-        if partition.backend != Backend::Kvm {
+        if !partition.backend.declaration().may_spin {
+            let spinning = either(Backend::words_where(|it| it.may_spin));
             self.refuse(
                 &key("program.early_wake"),
                 format!("a partition of the backend `{}` has to sleep", partition.backend),
-                "choose `adaptive`, or the backend `kvm`",
+                format!("choose `adaptive`, or the backend {spinning}"),
             );
         } else if partition.program.tasks.len() > 1 {
             let count = partition.program.tasks.len();
@@ -184,24 +164,33 @@ impl Refusals<'_> {
         }
     }
 
-    /// What a guest can't have.
-    fn not_by_a_guest(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
-        if partition.program.model.is_none() {
+    /// Refuses the probe in the place of a program where the backend doesn't run it.
+    fn probe(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        let backend = partition.backend;
+        if partition.program.model.is_none() && !backend.declaration().runs_probe {
+            let by_hand = match backend.declaration().is_probed_by_hand {
+                true => format!(", or use `quietcore probe latency --backend {backend}`"),
+                false => String::new(),
+            };
             self.refuse(
                 &key("program.model"),
-                "a guest has no probe to run in the place of a program".to_owned(),
-                "give the partition a `model`, or use `quietcore probe latency --backend kvm`",
+                format!("backend `{backend}` has no probe to run in the place of a program"),
+                format!("give the partition a `model`{by_hand}"),
             );
         }
-        if let Some(memory) = partition.vcr.memory
-            && !GUEST_MEMORY.contains(&memory)
+    }
+
+    /// Refuses memory that a guest can't have.
+    fn memory(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        if let MemoryForm::Own { range, default } = &partition.backend.declaration().memory
+            && let Some(memory) = partition.vcr.memory
+            && !range.contains(&memory)
         {
-            let (least, most) =
-                (exact_size(*GUEST_MEMORY.start()), exact_size(*GUEST_MEMORY.end()));
+            let (least, most) = (exact_size(*range.start()), exact_size(*range.end()));
             self.refuse(
                 &key("vcr.memory"),
                 format!("a guest has {least} to {most} of its own, without its program's data"),
-                format!("take it out, and it gets {}", exact_size(GUEST_MEMORY_DEFAULT)),
+                format!("take it out, and it gets {}", exact_size(*default)),
             );
         }
     }
@@ -224,19 +213,23 @@ impl Refusals<'_> {
         let program = &partition.program;
         let is_held = |scheduling: Scheduling| matches!(scheduling, Scheduling::Deadline { .. });
         let free = program.tasks.iter().find(|task| !is_held(task.scheduling));
-        if !matches!(backend, Backend::Process | Backend::Container) {
+        if !backend.declaration().enforces_budget {
+            let others = either(Backend::words_where(|it| it.enforces_budget));
             self.refuse(
                 &key("vcr.budget"),
                 format!("backend `{backend}` can't enforce a budget yet"),
-                "use the backend `process` or `container`, or take it out and give each partition \
-                 CPUs of its own",
+                format!(
+                    "use the backend {others}, or take it out and give each partition CPUs of its \
+                     own"
+                ),
             );
         } else if let Some(task) = free {
             self.refuse(
                 &key("vcr.budget"),
                 format!(
                     "a budget is enforced by SCHED_DEADLINE, and task `{}` runs under {}",
-                    task.name, task.scheduling
+                    task.name,
+                    policy(task.scheduling)
                 ),
                 "let all tasks be cyclic without a priority, or take it out and give each \
                  partition CPUs of its own",
@@ -255,6 +248,27 @@ impl Refusals<'_> {
                     format!("partition `{partition}` drives fieldbus `{}` already", other.name),
                     "give each partition one fieldbus",
                 );
+            }
+        }
+    }
+
+    fn probes(&mut self) {
+        let other = self.machine.online.without(&self.site.claimed_cpus());
+        for probe in &self.site.campaign().probes {
+            if let Some(what) = probe.needs_other_cpus().filter(|_| other.is_empty()) {
+                self.refuse(
+                    "campaign.probes",
+                    format!(
+                        "{what} of probe `{probe}` need CPUs other than the partitions', and none \
+                         is left"
+                    ),
+                    "leave a CPU free, or take the probe out",
+                );
+            }
+            let required = probe.backend().declaration().requires;
+            if let Err(Obstacle { what, .. }) = required.check(self.site, self.machine) {
+                let remedy = "take the probe out, or see `quietcore doctor`";
+                self.refuse("campaign.probes", format!("probe `{probe}`: {what}"), remedy);
             }
         }
     }

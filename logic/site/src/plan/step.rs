@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos, Wake};
 use serde::{Serialize, Serializer};
 
-use crate::site::{Backend, Control, EarlyWake, Length, LoadKind, Release, Scheduling};
-use crate::words::{exact, exact_bits, exact_rate, exact_size};
+use crate::backend::Backend;
+use crate::site::{Control, Length, LoadKind, ProbeName, Release, Scheduling};
+use crate::words::{early_wake_words, exact, exact_bits, exact_rate, exact_size, policy};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,7 +15,7 @@ use crate::words::{exact, exact_bits, exact_rate, exact_size};
 pub enum Step {
     /// Build the program of a partition with gcc; what is unchanged since the last build is kept.
     BuildProgram {
-        /// Whose.
+        /// The partition of the program.
         partition: String,
         /// The folder of generated C as written.
         model: String,
@@ -23,9 +24,9 @@ pub enum Step {
     HoldCpusAwake,
     /// Change something of the machine, and read it back.
     Change {
-        /// What is changed.
+        /// The control that is applied.
         control: Control,
-        /// For these CPUs.
+        /// The CPUs that become quiet.
         #[serde(serialize_with = "as_text")]
         cpus: CpuSet,
     },
@@ -33,17 +34,17 @@ pub enum Step {
     LimitTraffic {
         /// The partition that drives it.
         partition: String,
-        /// The network interface.
+        /// Name of the network interface.
         interface: String,
         /// The sustained rate, in bit/s.
         rate: BitRate,
-        /// What may pass at once after a pause, in bit; `None` leaves it to us.
+        /// Bits that may pass at once after a pause; `None` leaves it to us.
         burst: Option<BitCount>,
     },
     /// Give a partition its part of the last-level cache, limit what it takes of the memory's
     /// bandwidth, and read it back.
     ReserveShare {
-        /// Whose.
+        /// The partition that gets the share.
         partition: String,
         /// Ways of the last-level cache that nobody else has; `None` leaves it those of all others.
         ways: Option<u32>,
@@ -56,50 +57,50 @@ pub enum Step {
     StartLoad {
         /// The profile that asks for them.
         profile: String,
-        /// What they do.
+        /// The kind of load.
         kind: LoadKind,
-        /// How many.
+        /// Number of workers of this load.
         workers: u32,
-        /// How much each of them touches or writes.
+        /// Bytes that each of them touches or writes.
         size: Option<ByteSize>,
-        /// Where they may run; `None` means on every CPU.
+        /// CPUs on which they may run; `None` means on every CPU.
         #[serde(serialize_with = "as_optional_text")]
         cpus: Option<CpuSet>,
     },
     /// Create the shared-memory region of a partition.
     CreateExchange {
-        /// Whose.
+        /// The partition of the exchange.
         partition: String,
     },
     /// Create the shared memory of a channel.
     CreateChannel {
-        /// Which.
+        /// Name of the channel.
         channel: String,
         /// The partition that sends.
         from: String,
         /// The partition that receives.
         to: String,
-        /// How many signals and queues it has.
+        /// Number of its signals and queues.
         signals: usize,
     },
     /// Compare the SubDevices of a fieldbus with the site file and bring them to OP.
     BringUpFieldbus {
-        /// Which.
+        /// Name of the fieldbus.
         fieldbus: String,
         /// The partition that drives it.
         partition: String,
         /// The network interface; `None` means the simulated segment.
         interface: Option<String>,
-        /// How many SubDevices are expected; 0 accepts whatever is found.
+        /// Number of SubDevices that are expected; 0 accepts any line.
         subdevices: usize,
         /// The time between two frames.
         cycle: Nanos,
     },
-    /// Start a partition.
+    /// Starts the process or guest of a partition.
     StartPartition {
-        /// Which.
+        /// Name of the partition.
         partition: String,
-        /// What realises it.
+        /// The backend that realises it.
         backend: Backend,
         /// The CPUs it is pinned to; `None` means wherever the kernel puts it.
         #[serde(serialize_with = "as_optional_text")]
@@ -108,12 +109,12 @@ pub enum Step {
         scheduling: Scheduling,
         /// Memory to be had beforehand; `None` means as much as the program needs.
         memory: Option<ByteSize>,
-        /// Whether its memory is locked.
+        /// `true` if its memory is locked.
         locked: bool,
         /// The time between two releases.
         period: Nanos,
-        /// How it is woken.
-        early_wake: EarlyWake,
+        /// The way in which it is woken.
+        early_wake: Wake,
         /// The program that it runs, as written; `None` means the probe.
         model: Option<String>,
         /// The tasks of the program; empty for the probe.
@@ -121,18 +122,30 @@ pub enum Step {
     },
     /// Warm up and measure all partitions at the same time.
     Measure {
-        /// Under which profile.
+        /// Name of the profile.
         profile: String,
-        /// What is run before and not recorded.
+        /// Time that is run before and not recorded.
         warm_up: Nanos,
-        /// How long each partition is measured.
+        /// Length of the measurement of each partition.
         length: Length,
-        /// How long that takes, without the warm-up.
+        /// Time that this takes, without the warm-up.
         expected: Nanos,
     },
-    /// Stop a partition.
+    /// Measure with a probe on the CPU of a partition, which runs nothing else meanwhile.
+    Probe {
+        /// The kind of measurement.
+        probe: ProbeName,
+        /// The partition whose CPU is measured.
+        partition: String,
+        /// The CPU that is measured.
+        #[serde(serialize_with = "as_text")]
+        cpu: CpuSet,
+        /// About how long that takes.
+        expected: Nanos,
+    },
+    /// Stops the process or guest of a partition.
     StopPartition {
-        /// Which.
+        /// Name of the partition.
         partition: String,
     },
     /// Stop all load workers and note what they achieved.
@@ -142,16 +155,16 @@ pub enum Step {
     },
     /// Write the records of a profile into the evidence folder.
     WriteRecords {
-        /// Which profile.
+        /// Name of the profile.
         profile: String,
     },
     /// Judge a record against a class.
     Judge {
         /// Under which profile it was measured.
         profile: String,
-        /// Of which partition.
+        /// Name of the partition.
         partition: String,
-        /// Against which class.
+        /// Name of the class.
         class: String,
     },
     /// Let the CPUs sleep again.
@@ -166,9 +179,9 @@ pub enum Step {
 /// A task as it is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskStart {
-    /// Its name.
+    /// The task's name in the site file.
     pub name: String,
-    /// What releases it.
+    /// The event or clock that releases it.
     pub release: Release,
     /// The policy that this machine gives.
     pub scheduling: Scheduling,
@@ -220,6 +233,11 @@ impl fmt::Display for Step {
                     Length::Cycles(_) => write!(f, ", which takes {expected}"),
                 }
             }
+            Self::Probe { probe, partition, cpu, expected } => write!(
+                f,
+                "measure with probe `{probe}` on CPU {cpu} of partition `{partition}`, which takes \
+                 about {expected}"
+            ),
             Self::StopPartition { partition } => write!(f, "stop partition `{partition}`"),
             Self::StopLoads { profile } => {
                 write!(f, "stop the loads of profile `{profile}` and note what they achieved")
@@ -304,18 +322,23 @@ impl Step {
             return Ok(());
         };
         let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
-        let what = match backend {
-            Backend::Kvm => "guest under KVM".to_owned(),
-            Backend::Container => "container".to_owned(),
-            _ => backend.to_string(),
-        };
-        write!(f, "start partition `{partition}` as a {what} on {cpus}, {scheduling}, ")?;
+        let what = backend.declaration().noun;
+        write!(
+            f,
+            "start partition `{partition}` as a {what} on {cpus}, {}, ",
+            policy(*scheduling)
+        )?;
         match memory {
             Some(memory) => write!(f, "{} of memory ", exact_size(*memory))?,
             None => f.write_str("memory ")?,
         }
         let locked = if *locked { "locked" } else { "not locked" };
-        write!(f, "{locked}, released every {}, {early_wake}", exact(*period))?;
+        write!(
+            f,
+            "{locked}, released every {}, {}",
+            exact(*period),
+            early_wake_words(*early_wake)
+        )?;
         if let Some(model) = model {
             write!(f, ", running `{model}`")?;
         }
@@ -325,7 +348,7 @@ impl Step {
             return Ok(());
         }
         for TaskStart { name, release, scheduling } in tasks {
-            write!(f, "; task `{name}` {release}, {scheduling}")?;
+            write!(f, "; task `{name}` {release}, {}", policy(*scheduling))?;
         }
         Ok(())
     }

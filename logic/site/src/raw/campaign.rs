@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::raw::RawControl;
 use crate::reading::format;
-use crate::site::{LoadKind, LoadPlace};
+use crate::site::{LoadKind, LoadPlace, ProbeName};
 
 /// An application class of your own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -17,10 +17,10 @@ pub(crate) struct RawClass {
     /// The name; a published one can't be taken.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"press-axis")]
     pub(crate) name: Option<String>,
-    /// The class whose figures hold where this one gives none.
+    /// The class whose figures apply if this one gives none.
     #[schemars(extend("format" = "quietcore-name"), example = &"motion-control")]
     pub(crate) like: Option<String>,
-    /// What it is, for people. Left out: the name.
+    /// Name for people. Left out: the name.
     #[schemars(extend("format" = "quietcore-line"), example = &"Press, main axis")]
     pub(crate) title: Option<String>,
     /// The cycle. The release latency may take a tenth of it.
@@ -39,10 +39,10 @@ pub(crate) struct RawClass {
         example = &"50 us"
     )]
     pub(crate) jitter: Option<Nanos>,
-    /// How that jitter is computed.
+    /// Definition by which that jitter is computed.
     #[schemars(extend("default" = "whiskers"), example = &"peak-to-peak")]
     pub(crate) jitter_definition: Option<JitterDefinition>,
-    /// Where the figures come from: document, table, edition. Needed unless `like` is given.
+    /// Source of the figures: document, table, edition. Needed unless `like` is given.
     #[schemars(extend("format" = "quietcore-line"), example = &"plant standard 12, edition 3")]
     pub(crate) source: Option<String>,
 }
@@ -55,21 +55,20 @@ pub(crate) struct RawProfile {
     /// The name; a built-in one can't be taken.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"night-shift")]
     pub(crate) name: Option<String>,
-    /// The profile whose conditions hold where this one gives none.
+    /// The profile whose conditions apply if this one gives none.
     #[schemars(extend("format" = "quietcore-name"), example = &"tp4")]
     pub(crate) like: Option<String>,
-    /// What it stands for, for people.
+    /// Purpose of the profile, for people.
     #[schemars(extend("format" = "quietcore-line"), example = &"backup runs beside production")]
     pub(crate) description: Option<String>,
-    /// Whether each partition is pinned to its CPUs. Left out: as in `like`, else `true`.
+    /// `true` pins each partition to its CPUs. Left out: as in `like`, else `true`.
     #[schemars(example = true)]
     pub(crate) pinned: Option<bool>,
-    /// What of the machine is changed meanwhile, in place of `controls` of `[host]`; an empty list
-    /// changes nothing. Left out: as in `like`, else as in `[host]`.
+    /// Settings of the machine that are changed meanwhile, in place of `controls` of `[host]`; an
+    /// empty list changes nothing. Left out: as in `like`, else as in `[host]`.
     #[schemars(length(max = 16), extend("examples" = [["interrupts", "load-balance"], []]))]
     pub(crate) controls: Option<Vec<RawControl>>,
-    /// The loads that disturb the measurement. Given at all, they take the place of those of
-    /// `like`.
+    /// The loads that disturb the measurement. If given, they replace those of `like`.
     #[schemars(length(max = 32))]
     pub(crate) load: Option<Vec<RawLoad>>,
 }
@@ -79,14 +78,14 @@ pub(crate) struct RawProfile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Load")]
 pub(crate) struct RawLoad {
-    /// What its workers do.
+    /// Work of the workers.
     #[schemars(required, example = &"malloc")]
     pub(crate) kind: Option<LoadKind>,
     /// The number of workers.
     #[schemars(range(min = 1, max = 256), extend("default" = 1), example = 10)]
     pub(crate) workers: Option<u32>,
-    /// How much each worker touches or writes; only for `malloc`, `cache`, `memory-bandwidth` and
-    /// `disk`.
+    /// Memory or disk space that each worker touches or writes; only for `malloc`, `cache`,
+    /// `memory-bandwidth` and `disk`.
     #[serde(default)]
     #[schemars(
         schema_with = "format::size",
@@ -94,12 +93,12 @@ pub(crate) struct RawLoad {
         example = &"64 MB"
     )]
     pub(crate) size: Option<ByteSize>,
-    /// Where the workers may run.
+    /// CPUs on which the workers may run.
     #[schemars(extend("default" = "anywhere"), example = &"other-cpus")]
     pub(crate) place: Option<LoadPlace>,
 }
 
-/// What is measured, for how long, and what a PASS must exclude.
+/// Profiles that are measured, the length of the measurement, and what a PASS must exclude.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Campaign")]
@@ -112,8 +111,12 @@ pub(crate) struct RawCampaign {
         extend("examples" = [["tp2", "tp4"]])
     )]
     pub(crate) profiles: Option<Vec<String>>,
-    /// How long each profile is measured; or give `cycles`. Left out with `cycles`: as many cycles
-    /// as `exceedance` asks for.
+    /// Probes that are run after the profiles, on the first CPU of each partition: no class judges
+    /// what they measure.
+    #[schemars(length(max = 8), extend("default" = []), extend("examples" = [["memory", "osek"]]))]
+    pub(crate) probes: Option<Vec<ProbeName>>,
+    /// Time for which each profile is measured; or give `cycles`. Left out with `cycles`: as many
+    /// cycles as `exceedance` asks for.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -121,10 +124,10 @@ pub(crate) struct RawCampaign {
         example = &"8 h"
     )]
     pub(crate) duration: Option<Nanos>,
-    /// How many cycles each profile is measured; or give `duration`.
+    /// Number of cycles for which each profile is measured; or give `duration`.
     #[schemars(range(min = 1, max = 100_000_000_000_u64), example = 2_880_000)]
     pub(crate) cycles: Option<u64>,
-    /// What is run before the measurement of each profile and not recorded.
+    /// Time that is run before the measurement of each profile and not recorded.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -136,8 +139,8 @@ pub(crate) struct RawCampaign {
     /// confidence. It decides how many cycles are needed: about 3 divided by it.
     #[schemars(range(min = 1e-9, max = 0.1), extend("default" = 1e-6), example = 1e-6)]
     pub(crate) exceedance: Option<f64>,
-    /// Releases later than this are explained: the kernel is traced meanwhile, which adds to every
-    /// latency, and each has a ledger of where its time went. Left out: none are.
+    /// Releases later than this are explained: each gets a ledger of where its time went. The
+    /// kernel is traced for that, which adds to every latency. Left out: no release is explained.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",

@@ -1,12 +1,11 @@
 //! `[[channel]]` as written.
 
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::raw::{RawNumber, number};
 use crate::reading::format;
-use crate::site::SignalType;
 
 /// A channel from one partition to another: signals and queues in shared memory.
 /// Programs in C reach it with `Com.h`, by the macros `ComConf_ComSignal_CHANNEL_SIGNAL` and
@@ -25,7 +24,7 @@ pub(crate) struct RawChannel {
     /// The partition that receives.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
     pub(crate) to: Option<String>,
-    /// What it carries.
+    /// Signals and queues that it carries.
     #[schemars(
         required,
         length(min = 1, max = 256),
@@ -45,8 +44,8 @@ pub(crate) struct RawSignal {
     /// The type of its value.
     #[serde(rename = "type")]
     #[schemars(required, example = &"f64")]
-    pub(crate) value_type: Option<SignalType>,
-    /// How long the receiver waits for news before it counts the sender as lost. Not for a queue.
+    pub(crate) value_type: Option<DataType>,
+    /// Time without news after which the receiver counts the sender as lost. Not for a queue.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",

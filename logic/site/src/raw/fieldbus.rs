@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::raw::{RawNumber, number};
 use crate::reading::format;
-use crate::site::{Device, FaultKind, PlantKind, SignalType};
+use crate::site::{Device, FaultKind, PlantKind};
 
 /// A fieldbus segment, driven by one partition.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -28,14 +28,14 @@ pub(crate) struct RawFieldbus {
         example = &"1 ms"
     )]
     pub(crate) cycle: Option<Nanos>,
-    /// Whether the clocks of the SubDevices are synchronised (distributed clocks).
+    /// `true` synchronises the clocks of the SubDevices (distributed clocks).
     #[schemars(extend("default" = true), example = true)]
     pub(crate) distributed_clocks: Option<bool>,
     /// After this many cycles in a row without an answer the segment counts as lost.
     #[schemars(range(min = 1, max = 1000), extend("default" = 3), example = 3)]
     pub(crate) lost: Option<u32>,
-    /// What decides where probabilistic faults of the simulated segment strike; the same number
-    /// gives the same run.
+    /// Seed of the probabilistic faults of the simulated segment; the same number gives the same
+    /// run.
     #[schemars(
         range(min = 0, max = 9_223_372_036_854_775_807_u64),
         extend("default" = 1),
@@ -45,10 +45,10 @@ pub(crate) struct RawFieldbus {
     /// The SubDevices, in the order of the line.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) subdevice: Option<Vec<RawSubDevice>>,
-    /// Which variables of the program are which entries of the process image.
+    /// Variables of the program, each with its entry of the process image.
     #[schemars(length(min = 1, max = 4096))]
     pub(crate) map: Option<Vec<RawMapping>>,
-    /// What goes wrong on the simulated segment, to see how the program and the MainDevice recover.
+    /// Faults of the simulated segment, to see how the program and the MainDevice recover.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) fault: Option<Vec<RawFault>>,
 }
@@ -61,24 +61,24 @@ pub(crate) struct RawSubDevice {
     /// The name of the SubDevice, unique on its fieldbus.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"drive")]
     pub(crate) name: Option<String>,
-    /// Which built-in SubDevice it is: what the simulated segment puts there, and what the names
-    /// of its entries are.
+    /// Built-in SubDevice: it decides what the simulated segment puts there, and the names of the
+    /// entries.
     #[schemars(example = &"servo-drive")]
     pub(crate) device: Option<Device>,
-    /// What must be found there; a line with something else is not started.
+    /// Identity that the SubDevice must have; a line with another one is not started.
     #[schemars(example = serde_json::json!({ "vendor": 2, "product": 72_100_946 }))]
     pub(crate) identity: Option<RawDeviceIdentity>,
-    /// What is written to its object dictionary before it leaves PRE-OP, in this order.
+    /// Values written to its object dictionary before it leaves PRE-OP, in this order.
     #[schemars(
         length(min = 1, max = 256),
         example = serde_json::json!([{ "index": 24672, "sub": 0, "type": "i8", "value": 10 }])
     )]
     pub(crate) startup: Option<Vec<RawStartup>>,
-    /// Which simulated plant is behind it. Each drive has an axis of its own; a terminal shares the
-    /// plant of that kind that is nearest before it on the line.
+    /// Simulated plant behind it. Each drive has an axis of its own; a terminal shares the plant of
+    /// that kind that is nearest before it on the line.
     #[schemars(example = &"servo-axis")]
     pub(crate) plant: Option<PlantKind>,
-    /// Which channels of a terminal are which signals of its plant. A drive is connected by itself.
+    /// Channels of a terminal, each with its signal of the plant. A drive is connected by itself.
     #[serde(default)]
     #[schemars(
         schema_with = "connections",
@@ -104,7 +104,7 @@ pub(crate) struct RawDeviceIdentity {
     /// The number of the vendor.
     #[schemars(required, range(min = 0, max = 4_294_967_295_u32), example = 2)]
     pub(crate) vendor: Option<u32>,
-    /// The product code.
+    /// Product code by the vendor.
     #[schemars(required, range(min = 0, max = 4_294_967_295_u32), example = 72_100_946)]
     pub(crate) product: Option<u32>,
     /// The revision. Left out: any.
@@ -120,19 +120,19 @@ pub(crate) struct RawStartup {
     /// The index in the object dictionary; TOML allows `0x6060`.
     #[schemars(required, range(min = 4096, max = 65535), example = 24672)]
     pub(crate) index: Option<u16>,
-    /// The sub-index.
+    /// Sub-index of the object.
     #[schemars(range(min = 0, max = 255), extend("default" = 0), example = 0)]
     pub(crate) sub: Option<u8>,
     /// The type of the value, which decides how many bytes are written.
     #[serde(rename = "type")]
     #[schemars(required, example = &"i8")]
-    pub(crate) value_type: Option<SignalType>,
-    /// The value.
+    pub(crate) value_type: Option<DataType>,
+    /// Value that is written.
     #[schemars(schema_with = "number", example = 10)]
     pub(crate) value: Option<RawNumber>,
 }
 
-/// One variable of the program and the entry of the process image that it is.
+/// A variable of the program and its entry of the process image.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Mapping")]
@@ -151,31 +151,31 @@ pub(crate) struct RawMapping {
     /// An input is entry × scale + offset, an output (variable − offset) ÷ scale; not 0.
     #[schemars(extend("default" = 1.0), example = 0.001)]
     pub(crate) scale: Option<f64>,
-    /// See `scale`.
+    /// Offset of the value; see `scale`.
     #[schemars(extend("default" = 0.0), example = -273.15)]
     pub(crate) offset: Option<f64>,
 }
 
-/// Something that goes wrong on the simulated segment.
+/// A fault of the simulated segment.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Fault")]
 pub(crate) struct RawFault {
-    /// When, counted from the first cycle in OP.
+    /// Time of the fault, counted from the first cycle in OP.
     #[schemars(
         schema_with = "format::duration",
         extend("x-minimum" = "0 s", "x-maximum" = "7 d"),
         example = &"2 s"
     )]
     pub(crate) at: Option<Nanos>,
-    /// What.
+    /// Kind of fault to inject.
     #[schemars(required, example = &"unplug")]
     pub(crate) kind: Option<FaultKind>,
-    /// Where; not for faults of whole frames.
+    /// SubDevice that the fault is at; not for faults of whole frames.
     #[schemars(extend("format" = "quietcore-name"), example = &"drive")]
     pub(crate) subdevice: Option<String>,
-    /// How long. Left out: for one frame where frames are meant, for half a second where power is
-    /// off, else to the end.
+    /// Time for which the fault lasts. Left out: one frame for faults of frames, half a second for
+    /// a loss of power, otherwise until the end.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -186,7 +186,7 @@ pub(crate) struct RawFault {
     /// The probability for each frame within that time, for faults of whole frames.
     #[schemars(range(min = 1e-9, max = 1), extend("default" = 1.0), example = 0.01)]
     pub(crate) chance: Option<f64>,
-    /// How late the frame is; for `late-frame`.
+    /// Delay of the frame; for `late-frame`.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -194,7 +194,7 @@ pub(crate) struct RawFault {
         example = &"2 ms"
     )]
     pub(crate) delay: Option<Nanos>,
-    /// What is added to the working counter; for `working-counter`.
+    /// Number added to the working counter; for `working-counter`.
     #[schemars(range(min = -1000, max = 1000), extend("default" = -1), example = -1)]
     pub(crate) change: Option<i16>,
     /// The code that it comes with: AL status code of a `state-drop` (left out: 27, the watchdog of

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 use crate::raw::RawCpus;
 use crate::site::{ContainerRuntime, Control};
 
-/// The machine's own share, and what of it may be changed.
+/// The machine's own CPUs, and its settings that may be changed.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Host")]
@@ -17,11 +17,12 @@ pub(crate) struct RawHost {
     /// every online CPU that no partition claims. An empty list accepts that no CPU is kept apart.
     #[schemars(extend("examples" = [[0], "0,2-5"]))]
     pub(crate) housekeeping: Option<RawCpus>,
-    /// What of the machine is changed while the site runs, so that the partitions' CPUs are quiet,
-    /// and put back when it comes down. Left out: nothing. It needs root.
+    /// Settings of the machine that are changed while the site runs, so that the partitions' CPUs
+    /// are quiet, and put back when it comes down. Left out: nothing. It needs root.
     #[schemars(length(max = 16), extend("examples" = [["standard"], ["interrupts", "governor"]]))]
     pub(crate) controls: Option<Vec<RawControl>>,
-    /// What runs partitions of the backend `container`. Left out: the first that works here.
+    /// Program that runs partitions of the backend `container`. Left out: the first that works
+    /// here.
     #[schemars(example = &"runc")]
     pub(crate) container_runtime: Option<ContainerRuntime>,
 }
@@ -35,10 +36,10 @@ const GROUPS: [(&str, &[Control], &str); 2] = [
     (
         "standard",
         &Control::STANDARD,
-        "All that take nothing from others: without `load-balance`, `programs`, `siblings`, \
-         `throttling`.",
+        "All controls that take nothing from others: all but `load-balance`, `programs`, \
+         `siblings` and `throttling`.",
     ),
-    ("all", &Control::ALL, "All of them."),
+    ("all", &Control::ALL, "All controls."),
 ];
 
 impl<'de> Deserialize<'de> for RawControl {

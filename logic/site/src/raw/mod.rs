@@ -1,4 +1,4 @@
-//! What the user wrote: the site file's tables with every key optional.
+//! The site file as the user wrote it: its tables with every key optional.
 //!
 //! These types are the one description of the file's shape. Their comments become the descriptions
 //! of the JSON Schema and of the reference; `#[schemars(required)]` marks the keys that must be
@@ -28,17 +28,18 @@ pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubD
 pub(crate) use host::{RawControl, RawHost};
 pub(crate) use monitor::RawMonitor;
 pub(crate) use partition::{RawCache, RawCpus, RawPartition, RawVcr};
-pub(crate) use program::{FaultReaction, Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};
+pub use program::Policy;
+pub(crate) use program::{RawEarlyWake, RawProgram, RawTask, TaskKind};
 
 /// A machine, its partitions, the channels between them, the fieldbus and the campaign.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Quietcore site file")]
 pub(crate) struct RawSite {
-    /// What this site is called.
+    /// Name of the site.
     #[schemars(required)]
     pub(crate) site: Option<RawIdentity>,
-    /// What of the machine remains for everything that is not a partition.
+    /// CPUs for everything that is not a partition, and settings of the machine.
     pub(crate) host: Option<RawHost>,
     /// The partitions: each is a reservation, a backend that realises it, and a program.
     #[schemars(required, length(min = 1, max = 256))]
@@ -56,7 +57,7 @@ pub(crate) struct RawSite {
     /// Profiles of your own, beside `tp1` to `tp4`.
     #[schemars(length(max = 64))]
     pub(crate) profile: Option<Vec<RawProfile>>,
-    /// What is measured, for how long, and what a PASS must exclude.
+    /// Profiles that are measured, the length of the measurement, and what a PASS must exclude.
     pub(crate) campaign: Option<RawCampaign>,
 }
 
@@ -76,7 +77,7 @@ pub(crate) struct RawIdentity {
 /// The versions of the site file that can be read.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) enum SchemaVersion {
-    /// The first version.
+    /// Version 1, the only one so far.
     #[serde(rename = "quietcore.site/1")]
     One,
 }

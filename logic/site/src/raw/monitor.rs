@@ -7,22 +7,22 @@ use serde::Deserialize;
 use crate::reading::format;
 use crate::site::{Reaction, Shedding};
 
-/// What the supervisor watches the partition for while the site is up, and what it does then. It
-/// only reads the exchange, so watching costs the partition's cycle nothing.
+/// Lateness that the supervisor watches the partition for while the site is up, and its reaction.
+/// It only reads the exchange, so watching costs the partition's cycle nothing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Monitor")]
 pub(crate) struct RawMonitor {
-    /// What is done when cycles are not done at their deadline.
+    /// Reaction to cycles that are not done at their deadline.
     #[schemars(extend("default" = "report"), example = &"shed")]
     pub(crate) on_overrun: Option<Reaction>,
-    /// What is done when cycles of the fastest task begin later than `limit`.
+    /// Reaction to cycles of the fastest task that begin later than `limit`.
     #[schemars(extend("default" = "report"), example = &"report")]
     pub(crate) on_exceedance: Option<Reaction>,
-    /// What is done when releases come a whole period late or more.
+    /// Reaction to releases that come a whole period late or more.
     #[schemars(extend("default" = "report"), example = &"restart")]
     pub(crate) on_missed_cycle: Option<Reaction>,
-    /// The release latency that counts as an exceedance when it is passed. Left out: a tenth of the
+    /// The release latency above which a release counts as an exceedance. Left out: a tenth of the
     /// period.
     #[serde(default)]
     #[schemars(
@@ -31,10 +31,10 @@ pub(crate) struct RawMonitor {
         example = &"100 us"
     )]
     pub(crate) limit: Option<Nanos>,
-    /// How many of a kind within `window` are needed for a reaction.
+    /// Number of events of a kind within `window` that a reaction needs.
     #[schemars(range(min = 1, max = 100), extend("default" = 1), example = 3)]
     pub(crate) after: Option<u32>,
-    /// The time within which they are counted.
+    /// The time within which these events are counted.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -42,7 +42,8 @@ pub(crate) struct RawMonitor {
         example = &"1 s"
     )]
     pub(crate) window: Option<Nanos>,
-    /// How long the partition must have been on time before what it shed is given back.
+    /// Time for which the partition must have been on time before the partitions that it shed are
+    /// given back.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -50,9 +51,9 @@ pub(crate) struct RawMonitor {
         example = &"1 s"
     )]
     pub(crate) calm: Option<Nanos>,
-    /// What becomes of this partition when a more critical one sheds load. A partition that drives
-    /// a fieldbus must say it: while it stands the fieldbus gets no frames, and the watchdogs of
-    /// the SubDevices decide about the outputs.
+    /// Reaction of this partition when a more critical one sheds load. A partition that drives a
+    /// fieldbus must set it: while the partition is held, the fieldbus gets no frames, and the
+    /// watchdogs of the SubDevices decide about the outputs.
     #[schemars(extend("default" = "freeze"), example = &"throttle")]
     pub(crate) when_shed: Option<Shedding>,
     /// The share of the time in percent in which it runs under `throttle`.

@@ -4,9 +4,10 @@ use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::backend::Backend;
 use crate::raw::{RawMonitor, RawProgram};
 use crate::reading::format;
-use crate::site::{Backend, Criticality};
+use crate::site::Criticality;
 
 /// A partition: a reservation, the backend that realises it, and the program in it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -20,10 +21,10 @@ pub(crate) struct RawPartition {
     /// own.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"motion-control")]
     pub(crate) class: Option<String>,
-    /// What realises the partition.
+    /// Backend that realises the partition.
     #[schemars(extend("default" = "process"), example = &"process")]
     pub(crate) backend: Option<Backend>,
-    /// How much depends on it, beside the other partitions: who is late may shed those that are
+    /// Importance beside the other partitions: a partition that is late may shed those that are
     /// less critical.
     #[schemars(extend("default" = "medium"), example = &"high")]
     pub(crate) criticality: Option<Criticality>,
@@ -33,7 +34,7 @@ pub(crate) struct RawPartition {
     /// The control program and its timing. Left out, the probe alone is released at the cycle of
     /// the class.
     pub(crate) program: Option<RawProgram>,
-    /// What it is watched for while the site is up, and what is done then.
+    /// Lateness that it is watched for while the site is up, and the reaction.
     pub(crate) monitor: Option<RawMonitor>,
 }
 
@@ -47,13 +48,13 @@ pub(crate) struct RawVcr {
     #[schemars(required, extend("examples" = [[1], "2-3"]))]
     pub(crate) cpus: Option<RawCpus>,
     /// The share of each of its CPUs in percent, where CPUs are shared. The kernel gives its tasks
-    /// so much run time in each period and no more (SCHED_DEADLINE): equal parts, or each its
+    /// that much run time in each period and no more (SCHED_DEADLINE): equal parts, or each its
     /// `wcet` under `policy = "deadline"`.
     #[schemars(range(min = 1, max = 100), example = 40)]
     pub(crate) budget: Option<u32>,
-    /// Memory of the program's own, locked and written beforehand: in a process and in a container
-    /// its heap, beyond which it may take 32 MiB and is refused more; in a guest all but its
-    /// program's data. Left out: as much as there must be, without limit.
+    /// Memory for the program, locked and written beforehand. In a process and in a container it is
+    /// the heap, which may exceed it by 32 MiB at most; in a guest it is all but the program's
+    /// data. Left out: as much as is needed, without limit.
     #[serde(default)]
     #[schemars(
         schema_with = "format::size",
@@ -64,12 +65,13 @@ pub(crate) struct RawVcr {
     /// A part of the last-level cache of its own.
     #[schemars(example = serde_json::json!({ "ways": 4 }))]
     pub(crate) cache: Option<RawCache>,
-    /// The most that it takes of the memory's bandwidth, in percent (memory bandwidth allocation,
-    /// MBA). It protects the others from this partition: give it to those that disturb.
+    /// The largest share of the memory's bandwidth that it takes, in percent (memory bandwidth
+    /// allocation, MBA). It protects the others from this partition: set it for partitions that
+    /// disturb.
     #[schemars(range(min = 1, max = 100), example = 40)]
     pub(crate) memory_bandwidth: Option<u32>,
-    /// A part of the network's bandwidth: what the partition may send on the interface of its
-    /// fieldbus, which nothing else may have set up. It needs root, and `tc` on the host.
+    /// A part of the network's bandwidth: a limit of what the partition sends on the interface of
+    /// its fieldbus, which nobody else may have set up. It needs root, and `tc` on the host.
     #[schemars(example = serde_json::json!({ "rate": "100 Mbit/s", "burst": "1 Mbit" }))]
     pub(crate) network: Option<RawNetwork>,
 }
@@ -80,10 +82,10 @@ pub(crate) struct RawVcr {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Cache")]
 pub(crate) struct RawCache {
-    /// How many ways of the last-level cache.
+    /// Number of ways of the last-level cache.
     #[schemars(range(min = 1, max = 64), example = 4)]
     pub(crate) ways: Option<u32>,
-    /// Which page colours, in list notation.
+    /// Page colours, in list notation.
     #[schemars(extend("format" = "quietcore-number-list"), example = &"0-5")]
     pub(crate) colours: Option<String>,
 }
@@ -94,15 +96,15 @@ pub(crate) struct RawCache {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Network")]
 pub(crate) struct RawNetwork {
-    /// The sustained rate.
+    /// Sustained rate at which it may send.
     #[schemars(
         schema_with = "format::bit_rate",
         extend("x-minimum" = "1 kbit/s", "x-maximum" = "1000 Gbit/s"),
         example = &"100 Mbit/s"
     )]
     pub(crate) rate: Option<BitRate>,
-    /// What may pass at once after a pause; a whole frame at least. Left out: what the rate carries
-    /// in 1 ms, two frames at least.
+    /// Amount that may pass at once after a pause; a whole frame at least. Left out: the amount
+    /// that the rate carries in 1 ms, two frames at least.
     #[serde(default)]
     #[schemars(
         schema_with = "format::bit_count",
@@ -121,7 +123,7 @@ pub(crate) struct RawCpus(pub(crate) CpuSet);
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum CpuNotation {
-    /// CPU numbers.
+    /// Numbers of CPUs, from 0 to 1023.
     Numbers(#[schemars(length(max = 1024), inner(range(max = 1023)))] Vec<u32>),
     /// List notation, such as `0,2-5`.
     List(#[schemars(extend("format" = "quietcore-cpu-list"))] String),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use quietcore_units::Nanos;
+use quietcore_units::{FaultReaction, Nanos, Overrun};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::raw::RawNumber;
 use crate::reading::format;
-use crate::site::{Overrun, ProgramKind};
+use crate::site::ProgramKind;
 
 /// The control program of a partition and its timing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -19,7 +19,7 @@ pub(crate) struct RawProgram {
     /// measured by the probe.
     #[schemars(extend("format" = "quietcore-path"), example = &"models/servo")]
     pub(crate) model: Option<String>,
-    /// What the folder holds: `generated` is C or C++ that a generator wrote (functions
+    /// Kind of program in the folder: `generated` is C or C++ that a generator wrote (functions
     /// `NAME_initialize` and `NAME_step`, or a class with `initialize` and `step`), `osek` is C
     /// with an OIL file for the OSEK kernel. Left out: `osek` where there is an OIL file, else
     /// `generated`; `quietcore plan` says which.
@@ -71,7 +71,7 @@ pub(crate) struct RawProgram {
     /// The priority under `fifo`; 99 is the highest.
     #[schemars(range(min = 1, max = 99), extend("default" = 90), example = 90)]
     pub(crate) priority: Option<u32>,
-    /// How long before the release the program stops sleeping and spins to the exact instant:
+    /// Time before the release at which the program stops sleeping and spins to the exact instant:
     /// `off`, a fixed duration, `adaptive` (learned from the latency seen so far), or `spin`: it
     /// never sleeps, which a guest of the backend `kvm` with one task may do.
     #[serde(default)]
@@ -96,10 +96,10 @@ pub(crate) struct RawProgram {
     /// one cycle beyond that time multiplied by this number.
     #[schemars(range(min = 1, max = 100), extend("default" = 1), example = 3)]
     pub(crate) sensitivity: Option<u32>,
-    /// What happens to the releases that pass while a cycle is still running.
+    /// Treatment of releases that pass while a cycle is still running.
     #[schemars(extend("default" = "skip"), example = &"skip")]
     pub(crate) overrun: Option<Overrun>,
-    /// What becomes of the outputs when the program is at fault.
+    /// Values of the outputs when the program is at fault.
     #[schemars(extend("default" = "zero"), example = &"hold")]
     pub(crate) on_fault: Option<FaultReaction>,
     /// The outputs by name with the values that they take under `on_fault = "substitute"`; outputs
@@ -119,7 +119,7 @@ pub(crate) struct RawProgram {
         extend("examples" = [["servo_DW.position", "servo_P.*"]])
     )]
     pub(crate) retain: Option<Vec<String>>,
-    /// How often the program is started again after a fault.
+    /// Restarts of the program after a fault.
     #[schemars(example = serde_json::json!({ "limit": 5, "wait": "100 ms" }))]
     pub(crate) restart: Option<RawRestart>,
     /// The latest completion of jobs of an OSEK program's own tasks after their release, by the
@@ -165,7 +165,7 @@ fn deadlines(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// The kernel's scheduling policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Policy {
+pub enum Policy {
     /// `SCHED_FIFO`, at the given `priority`.
     Fifo,
     /// `SCHED_DEADLINE`, with `wcet` as the reserved run time.
@@ -174,28 +174,15 @@ pub(crate) enum Policy {
     Other,
 }
 
-/// What becomes of the outputs when the program is at fault.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FaultReaction {
-    /// They keep the values of the last good cycle.
-    Hold,
-    /// They become zero or `false`.
-    #[default]
-    Zero,
-    /// They take the values in `substitute`.
-    Substitute,
-}
-
-/// How often a program is started again after a fault.
+/// Restarts of a program after a fault.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Restart")]
 pub(crate) struct RawRestart {
-    /// How many times; 0 is never. After a minute without a fault the count begins anew.
+    /// Number of restarts; 0 is never. After a minute without a fault the count begins again.
     #[schemars(range(min = 0, max = 1000), extend("default" = 5), example = 5)]
     pub(crate) limit: Option<u32>,
-    /// How long to wait before the first restart; the wait doubles each time, to a minute at most.
+    /// Time to wait before the first restart; the wait doubles each time, to a minute at most.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -205,7 +192,7 @@ pub(crate) struct RawRestart {
     pub(crate) wait: Option<Nanos>,
 }
 
-/// A task: when one of the program's step functions runs.
+/// A task, which decides when one of the program's step functions runs.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Task")]
@@ -213,11 +200,11 @@ pub(crate) struct RawTask {
     /// The name of the task, unique in its program.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"fast")]
     pub(crate) name: Option<String>,
-    /// Which step function it runs; 0 is the fastest. Left out: the position of the task in the
+    /// Step function that it runs; 0 is the fastest. Left out: the position of the task in the
     /// file, counted from 0.
     #[schemars(range(min = 0, max = 15), example = 0)]
     pub(crate) rate: Option<u32>,
-    /// What releases it.
+    /// Kind of release of the task.
     #[schemars(extend("default" = "cyclic"), example = &"cyclic")]
     pub(crate) kind: Option<TaskKind>,
     /// The time between two releases of a cyclic task. Left out: the period of the program.
@@ -228,7 +215,7 @@ pub(crate) struct RawTask {
         example = &"10 ms"
     )]
     pub(crate) period: Option<Nanos>,
-    /// How long after the common start a cyclic task is released first; less than its period.
+    /// Time after the common start at which a cyclic task is released first; less than its period.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -237,7 +224,7 @@ pub(crate) struct RawTask {
     )]
     pub(crate) offset: Option<Nanos>,
     /// The variable that releases an `event` task when it becomes true or other than 0, and a
-    /// `status` task again and again while it is. It is looked at after each cycle of the fastest
+    /// `status` task again and again while it is. It is checked after each cycle of the fastest
     /// cyclic task.
     #[schemars(extend("format" = "quietcore-variable"), example = &"servo_Y.referenced")]
     pub(crate) trigger: Option<String>,
@@ -279,12 +266,12 @@ pub(crate) struct RawTask {
         example = &"5 ms"
     )]
     pub(crate) watchdog: Option<Nanos>,
-    /// As that of the program, which holds where it is left out.
+    /// Like that of the program, which applies if this is left out.
     #[schemars(range(min = 1, max = 100), example = 3)]
     pub(crate) sensitivity: Option<u32>,
 }
 
-/// What releases a task.
+/// Kind of release of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TaskKind {

@@ -1,6 +1,6 @@
 //! Gathers what is wrong and what is remarkable, each at its place, up to a bound.
 
-use crate::problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark, sorted};
+use crate::problem::{KeyPosition, PROBLEMS_MAX, Problem, Problems, Remark, sorted};
 use crate::reading::place::{Document, Path};
 
 /// A document and what has been found in it so far.
@@ -13,7 +13,7 @@ pub(crate) struct Collector<'d, 't> {
 }
 
 impl<'d, 't> Collector<'d, 't> {
-    /// Nothing found yet.
+    /// Makes a collector without problems.
     pub(crate) const fn new(document: &'d Document<'t>) -> Self {
         Self { document, problems: Vec::new(), left_out: 0, remarks: Vec::new() }
     }
@@ -43,11 +43,11 @@ impl<'d, 't> Collector<'d, 't> {
     }
 
     /// The text at `place` is wrong.
-    pub(crate) fn push(&mut self, place: Place, problem: String, remedy: String) {
+    pub(crate) fn push(&mut self, place: KeyPosition, problem: String, remedy: String) {
         self.problems.push(Problem { place, problem, remedy });
     }
 
-    /// What is at `path` is allowed and may still surprise.
+    /// Adds a remark on a value at `path` that is allowed and may still surprise.
     pub(crate) fn remark(&mut self, path: &Path, remark: impl Into<String>) {
         if self.remarks.len() < PROBLEMS_MAX {
             let place = self.document.place(path);
@@ -56,7 +56,7 @@ impl<'d, 't> Collector<'d, 't> {
         }
     }
 
-    /// Whether another problem is listed; if not it is counted.
+    /// Returns `true` if another problem is listed; otherwise it is counted.
     pub(crate) fn has_room(&mut self) -> bool {
         let room = self.problems.len() < PROBLEMS_MAX;
         if !room {
@@ -65,7 +65,7 @@ impl<'d, 't> Collector<'d, 't> {
         room
     }
 
-    /// Whether something is written at `path`, right or wrong.
+    /// Returns `true` if something is written at `path`, right or wrong.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.document.has(path)
     }

@@ -19,7 +19,7 @@ const VARIABLE_CHARS_MAX: usize = 256;
 /// Bytes of the name of a network interface, as the kernel allows.
 const INTERFACE_BYTES_MAX: usize = 15;
 
-/// A written form.
+/// The written form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Duration,
@@ -95,8 +95,8 @@ impl Format {
         }
     }
 
-    /// What a valid text measures in base units (ns, bytes, bits), `None` where it measures
-    /// nothing; else what is wrong and what would be right.
+    /// Reads a text and returns its measure in base units (ns, bytes, bits), `None` if it has none;
+    /// an error has the problem and the remedy.
     pub(crate) fn read(self, text: &str) -> Result<Option<u64>, (String, String)> {
         match self {
             Self::Duration => self.quantity(text.parse().map(Nanos::get)),
@@ -203,7 +203,7 @@ fn variable_fault(text: &str, pattern: bool) -> Option<&'static str> {
     })
 }
 
-/// What is left of a variable's name without the file or function before it and the number behind.
+/// Returns a variable's name without the file or function before it and the number behind.
 fn unqualified(part: &str) -> &str {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let part = match part.split_once("::") {

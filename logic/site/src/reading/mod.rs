@@ -14,7 +14,7 @@ pub(crate) mod shape;
 
 use toml::de::{DeTable, Error};
 
-use crate::problem::{Place, Problem, Problems, sorted};
+use crate::problem::{KeyPosition, Problem, Problems, sorted};
 use crate::words::{quoted, shortened};
 use collector::Collector;
 use place::Document;
@@ -28,7 +28,7 @@ const SYNTAX_ERRORS_MAX: usize = 50;
 /// The text in `bytes`, within the limits of a site file.
 pub(crate) fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, Problems> {
     let refuse = |line, column, problem: String, remedy: &str| {
-        let place = Place { file: file.to_owned(), line, column, key: String::new() };
+        let place = KeyPosition { file: file.to_owned(), line, column, key: String::new() };
         let remedy = remedy.to_owned();
         Err(sorted(vec![Problem { place, problem, remedy }], 0))
     };
@@ -75,7 +75,7 @@ pub(crate) fn document<'t>(
     if twice { Ok((document, problems)) } else { Err(sorted(problems, left_out)) }
 }
 
-/// What the parser says of a key that is written twice.
+/// The parser's words for a key that is written twice.
 const DUPLICATE: &str = "duplicate key";
 
 fn syntax_problem(document: &Document<'_>, text: &str, error: &Error) -> Problem {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::problem::Place;
+use crate::problem::KeyPosition;
 use crate::words;
 
 /// One step from a table or array to what is in it.
@@ -54,12 +54,13 @@ impl Path {
         }
     }
 
-    /// How many keys lead here.
+    /// Counts the keys that lead here.
     pub(crate) fn depth(&self) -> usize {
         self.keys().count()
     }
 
-    /// Whether this path goes on from `other`, whatever the elements of arrays on the way.
+    /// Returns `true` if this path goes on from `other`, whichever elements of arrays are on the
+    /// way.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
         let mut own = self.keys();
         other.keys().all(|key| own.next() == Some(key)) && own.next().is_some()
@@ -72,7 +73,7 @@ impl Path {
         })
     }
 
-    /// Whether this is the top of the file.
+    /// Returns `true` if this is the top of the file.
     pub(crate) const fn is_top(&self) -> bool {
         self.0.is_empty()
     }
@@ -97,17 +98,17 @@ impl<'t> Document<'t> {
         Self { file: file.to_owned(), text, line_starts, root }
     }
 
-    /// The whole tree.
+    /// Returns the top of the tree.
     pub(crate) const fn root(&self) -> &Spanned<DeValue<'t>> {
         &self.root
     }
 
-    /// Whether something is written at `path`, right or wrong.
+    /// Returns `true` if something is written at `path`, right or wrong.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.follow(path).2
     }
 
-    /// Whether nothing is written at `path`, or a table without a key.
+    /// Returns `true` if nothing is written at `path`, or a table without a key.
     pub(crate) fn is_empty(&self, path: &Path) -> bool {
         let value = path.0.iter().try_fold(&self.root, |value, step| match step {
             Step::Key(key) => value.get_ref().get(key.as_str()),
@@ -118,27 +119,27 @@ impl<'t> Document<'t> {
     }
 
     /// The place of the value at `path`, or of the nearest table around it that is written.
-    pub(crate) fn place(&self, path: &Path) -> Place {
+    pub(crate) fn place(&self, path: &Path) -> KeyPosition {
         let (offset, key, _) = self.follow(path);
         self.place_at(offset, key)
     }
 
     /// The place of the last key of `path` itself, for a key that should not be there.
-    pub(crate) fn key_place(&self, path: &Path) -> Place {
+    pub(crate) fn key_place(&self, path: &Path) -> KeyPosition {
         let (offset, key, _) = self.follow(path);
         let offset = self.key_offset(path).unwrap_or(offset);
         self.place_at(offset, key)
     }
 
     /// The place of an offset in bytes.
-    pub(crate) fn place_at(&self, offset: usize, key: String) -> Place {
+    pub(crate) fn place_at(&self, offset: usize, key: String) -> KeyPosition {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
         let line = self.line_of(offset);
         let start = self.line_starts[line - 1];
-        Place {
+        KeyPosition {
             file: self.file.clone(),
             line,
             column: 1 + self.text[start..offset].chars().count(),
@@ -148,7 +149,7 @@ impl<'t> Document<'t> {
 
     /// The place of every key in the file, by its dotted name. Meant for files without a problem,
     /// where names are unique.
-    pub(crate) fn places(&self) -> BTreeMap<String, Place> {
+    pub(crate) fn places(&self) -> BTreeMap<String, KeyPosition> {
         let mut keys = Vec::new();
         self.gather(&self.root, &Path::top(), &mut keys);
         keys.sort();
@@ -165,7 +166,7 @@ impl<'t> Document<'t> {
                 (self.line_starts[line - 1], 1)
             };
             let passed = self.text.get(from..offset).unwrap_or_default();
-            last = Place {
+            last = KeyPosition {
                 file: self.file.clone(),
                 line,
                 column: column + passed.chars().count(),

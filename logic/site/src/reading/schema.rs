@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::raw::RawSite;
 use crate::reading::format::{self, Format};
 
-/// How many `$ref` may follow each other; ours have one.
+/// Number of `$ref` that may follow each other; ours have one.
 const REFERENCES_MAX: usize = 8;
 
 /// The JSON Schema (draft 2020-12) of the site file.
@@ -101,7 +101,7 @@ pub(crate) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// What should be written, in words: `a duration with its unit, such as 1 ms`.
+/// Describes the expected value: `a duration with its unit, such as 1 ms`.
 pub(crate) fn expected(root: &Value, schema: &Value) -> String {
     let schema = resolved(root, schema);
     if let Some(words) = words(schema) {

@@ -108,7 +108,7 @@ impl<'w> Walk<'w, '_, '_> {
         Value::Object(kept)
     }
 
-    /// Whether a key that the user may choose is a good one, such as the name of a fieldbus.
+    /// Checks a key that the user may choose, such as the name of a fieldbus.
     fn own_key(
         &mut self,
         key: &str,
@@ -351,7 +351,7 @@ impl<'w> Walk<'w, '_, '_> {
     }
 }
 
-/// Whether a value is of one of the types; an integer is a number as well.
+/// Returns `true` if a value is of one of the types; an integer is a number as well.
 fn fits(value: &DeValue<'_>, types: &[&str]) -> bool {
     let has = |name| types.contains(&name);
     match value {

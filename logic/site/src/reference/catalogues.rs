@@ -1,18 +1,62 @@
-//! The names that a site file can use, as tables: classes, SubDevices, plants and the parts of a
-//! model folder. All but the last are made from what the checks themselves look at.
+//! The names that a site file can use, as tables: backends, classes, SubDevices, plants and the
+//! parts of a model folder. All but the last are made from what the checks themselves look at.
 
 use quietcore_record::class::{Class, JitterDefinition, catalogue};
 use quietcore_segment::device::NAMES;
 use quietcore_segment::plant::{self, PLANT_NAMES, PlantSignal};
-use quietcore_segment::{DataType, Description, Entry};
-use quietcore_units::Nanos;
+use quietcore_segment::{Description, Entry};
+use quietcore_units::{DataType, Nanos};
 
-/// What stands where there is nothing.
+use crate::backend::{Backend, HostRequirement, MemoryForm, ProgramForm};
+use crate::words::exact_size;
+
+/// Text of an empty cell.
 const NONE: &str = "–";
 
 /// The chapters, in their order.
 pub(super) fn catalogues() -> String {
-    [classes(), subdevices(), plants(), MODEL.to_owned()].concat()
+    [backends(), classes(), subdevices(), plants(), MODEL.to_owned()].concat()
+}
+
+fn backends() -> String {
+    let mut text = "
+## What a backend can
+
+`plan` refuses what a backend can't do, and backends that aren't there yet: they have no row.
+
+| backend | it needs | a program is | `memory` is | `budget` | `cache` | `early_wake` | no `model` |
+|---------|----------|--------------|-------------|----------|---------|--------------|------------|
+"
+    .to_owned();
+    for backend in Backend::ALL.map(Backend::declaration).into_iter().filter(|it| it.is_realised) {
+        let requires = match backend.requires {
+            HostRequirement::Nothing => NONE,
+            HostRequirement::ContainerRuntime => "a container runtime",
+            HostRequirement::Kvm => "`/dev/kvm`, and a processor that runs guests",
+        };
+        let program = match backend.program {
+            ProgramForm::Module => "a module, its tasks threads of Linux",
+            ProgramForm::GuestImage => "an image, its tasks the guest's own",
+        };
+        let memory = match &backend.memory {
+            MemoryForm::Heap => "the program's heap".to_owned(),
+            MemoryForm::Own { range, default } => {
+                let [least, most, default] =
+                    [range.start(), range.end(), default].map(|it| exact_size(*it));
+                format!("all that it has, {least} to {most}; left out: {default}")
+            }
+        };
+        let either = |is: bool, yes, no| if is { yes } else { no };
+        text.push_str(&format!(
+            "| `{}` | {requires} | {program} | {memory} | {} | {} | {} | {} |\n",
+            backend.word,
+            either(backend.enforces_budget, "yes", NONE),
+            either(backend.has_colours, "`ways` or `colours`", "`ways`"),
+            either(backend.may_spin, "all, `spin` with one task", "all but `spin`"),
+            either(backend.runs_probe, "the probe runs", NONE),
+        ));
+    }
+    text
 }
 
 fn classes() -> String {
@@ -20,7 +64,7 @@ fn classes() -> String {
 ## Published classes
 
 The names that `class` takes, beside those of `[[class]]`. The largest release latency is a tenth of
-the cycle; a jitter is compared as `jitter_definition` says, `whiskers` where nothing else is said.
+the cycle; a jitter is compared as `jitter_definition` says, by default as `whiskers`.
 
 | name | what it is | cycle | latency, at most | jitter, at most | source |
 |------|------------|------:|-----------------:|----------------:|--------|
@@ -107,26 +151,14 @@ fn entry_row(device: &Description, direction: &str, entry: &Entry) -> String {
 }
 
 const fn type_name(data_type: DataType) -> &'static str {
-    match data_type {
-        DataType::Bool => "bit",
-        DataType::U8 => "u8",
-        DataType::U16 => "u16",
-        DataType::U32 => "u32",
-        DataType::U64 => "u64",
-        DataType::I8 => "i8",
-        DataType::I16 => "i16",
-        DataType::I32 => "i32",
-        DataType::I64 => "i64",
-        DataType::F32 => "f32",
-        DataType::F64 => "f64",
-    }
+    if matches!(data_type, DataType::Bool) { "bit" } else { data_type.name() }
 }
 
 fn plants() -> String {
     let mut text = "
 ## Plants behind the simulated segment
 
-The names that `plant` takes, with the signals that `connect` can name. An actuator stands behind an
+The names that `plant` takes, with the signals that `connect` can name. An actuator is behind an
 output channel, a sensor behind an input channel; a servo drive is connected to its axis by itself.
 Behind a terminal of 10 V one raw count is the value in the last column, which is the `scale` of a
 `map` whose variable is in the signal's unit; the raw range is what the terminal then shows.
@@ -184,7 +216,7 @@ const MODEL: &str = "
 ## What a model folder holds
 
 `model` names a folder of C or C++ as Simulink Embedded Coder writes it, or written by hand in the
-same style. `quietcore init --model FOLDER` says what it found in one, as a site file to begin with.
+same style. `quietcore init --model FOLDER` writes a first site file for what it finds in one.
 
 | what | where | needed |
 |------|-------|--------|
@@ -204,7 +236,7 @@ same style. `quietcore init --model FOLDER` says what it found in one, as a site
                       its members are the variables, as `NAME_U.position` |
 | headers | the folder itself | all that the sources include; \
                       `rtwtypes.h` is added where it is missing |
-| an OIL file | the folder itself | only in an OSEK program, which it makes of the folder |
+| an OIL file | the folder itself | only for an OSEK program |
 
 Any other global variable can be watched, set and mapped as well. Files that no function needs are
 left out, and `plan` says so.

@@ -1,13 +1,17 @@
 //! The campaign: which profiles, for how long, and what a PASS must exclude.
 
+mod probe;
+
 use std::fmt;
 
 use quietcore_record::statistics::cycles_needed;
 use quietcore_units::Nanos;
 use serde::Serialize;
 
-use crate::site::Profile;
+use crate::site::{Partition, Profile};
 use crate::words::exact;
+
+pub use probe::ProbeName;
 
 /// A profile is measured at least this long.
 pub const DURATION_MIN: Nanos = Nanos::from_millis(100);
@@ -18,15 +22,17 @@ pub const CYCLES_MAX: u64 = 100_000_000_000;
 /// All profiles together take at most this long: 31 days.
 pub const CAMPAIGN_MAX: Nanos = Nanos::from_secs(31 * 86_400);
 
-/// What is measured, for how long, and what a PASS must exclude.
+/// The profiles that are measured, the length of the measurement, and what a PASS must exclude.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Campaign {
     /// The profiles to run, in this order; never empty.
     pub profiles: Vec<Profile>,
-    /// How long each of them is measured.
+    /// The probes that are run after them on each partition, each once.
+    pub probes: Vec<ProbeName>,
+    /// Length of the measurement of each of them.
     pub length: Length,
-    /// What is run before each measurement and not recorded.
+    /// Time that is run before each measurement and not recorded.
     pub warm_up: Nanos,
     /// The probability per cycle of exceeding a limit that a PASS must exclude with 95 %
     /// confidence; 1e-9 to 0.1.
@@ -40,9 +46,20 @@ impl Campaign {
     pub fn cycles_needed(&self) -> u64 {
         cycles_needed(self.exceedance)
     }
+
+    /// Returns about how long a probe measures a partition.
+    pub fn length_of(&self, probe: ProbeName, partition: &Partition) -> Nanos {
+        self.length.duration(partition.program.period).max(probe.shortest())
+    }
+
+    /// Returns the same with its warm-up.
+    pub(crate) fn time_of(&self, probe: ProbeName, partition: &Partition) -> Nanos {
+        let warm_up = if probe.warms_up() { self.warm_up } else { Nanos::ZERO };
+        Nanos::new(self.length_of(probe, partition).get().saturating_add(warm_up.get()))
+    }
 }
 
-/// How long a profile is measured.
+/// Length of the measurement of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Length {
@@ -61,7 +78,7 @@ impl Length {
         }
     }
 
-    /// How long it takes at this period; beyond 584 years it saturates.
+    /// Returns the time that it takes at this period; beyond 584 years it saturates.
     pub const fn duration(self, period: Nanos) -> Nanos {
         match self {
             Self::Duration(duration) => duration,
@@ -69,7 +86,7 @@ impl Length {
         }
     }
 
-    /// Whether it is within the limits.
+    /// Returns `true` if it is within the limits.
     pub(crate) fn is_allowed(self) -> bool {
         match self {
             Self::Duration(duration) => (DURATION_MIN..=DURATION_MAX).contains(&duration),

@@ -6,11 +6,11 @@ use quietcore_units::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Backend, Site, Vcr};
+use super::{Site, Vcr};
 
-/// What a partition's own process needs beside the memory that is reserved, when it begins: its
-/// code and the libraries', and its exchange. And what it may take later: its stacks, builds,
-/// orders, and what its program takes beyond its reservation.
+/// Memory of a partition's own process beside the memory that is reserved. At its begin: its code
+/// and the libraries', and its exchange. Later: its stacks, builds, orders, and what its program
+/// takes beyond its reservation.
 pub const OWN_MEMORY: ByteSize = ByteSize::new(32 << 20);
 /// One part in so many of a reservation is what the kernel keeps for it: its page tables take half
 /// of that.
@@ -62,13 +62,13 @@ impl Vcr {
 }
 
 impl Site {
-    /// What runs its containers; `None` leaves the choice to the machine.
+    /// Returns the runtime of its containers; `None` leaves the choice to the machine.
     pub fn container_runtime(&self) -> Option<ContainerRuntime> {
         self.container_runtime
     }
 
-    /// How many of its partitions are containers.
+    /// Counts the partitions that have a control group of their own, as containers do.
     pub fn containers(&self) -> usize {
-        self.partitions.iter().filter(|it| it.backend == Backend::Container).count()
+        self.partitions.iter().filter(|it| it.backend.declaration().has_control_group).count()
     }
 }

@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 pub enum Control {
     /// Interrupts of devices are kept off the partitions' CPUs.
     Interrupts,
-    /// Threads of the kernel that may be moved are.
+    /// Threads of the kernel that can be moved are kept off the partitions' CPUs.
     KernelThreads,
-    /// So is the kernel's work that is bound to no CPU.
+    /// Work of the kernel that is bound to no CPU is kept off the partitions' CPUs.
     Workqueues,
-    /// The kernel's search for CPUs that hang leaves out the partitions' CPUs.
+    /// The kernel's search for hung CPUs leaves out the partitions' CPUs.
     Watchdog,
     /// Timers expire on the CPU that set them, and are not moved to one that is busy.
     Timers,
-    /// The kernel gathers its statistics of memory every 10 s in place of every second.
+    /// The kernel gathers its statistics of memory every 10 s instead of every second.
     Statistics,
-    /// Pages are not moved between memories of processors, which takes page faults.
+    /// Pages are not moved between the memories of processors, which would cause page faults.
     NumaBalancing,
     /// The partitions' CPUs run at their highest frequency.
     Governor,
@@ -42,8 +42,8 @@ pub enum Control {
     HugePages,
     /// CPUs that share a core with a partition's are taken offline.
     Siblings,
-    /// Real-time threads are not stopped when they use all of their CPU. One that never sleeps then
-    /// keeps its CPU from everything else.
+    /// Real-time threads are not stopped when they use all of their CPU. A thread that never sleeps
+    /// then keeps everything else off its CPU.
     Throttling,
 }
 
@@ -99,7 +99,7 @@ impl Control {
         }
     }
 
-    /// What is done, as a step of a plan.
+    /// Describes the change as a step of a plan.
     pub fn step(self, cpus: &CpuSet) -> String {
         let on = if cpus.len() == 1 { format!("CPU {cpus}") } else { format!("CPUs {cpus}") };
         match self {

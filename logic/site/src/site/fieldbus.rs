@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::site::{Initial, SignalType};
+use crate::site::Initial;
 
 /// A fieldbus segment, driven by one partition.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,11 +16,11 @@ pub struct Fieldbus {
     pub name: String,
     /// The partition whose program is the MainDevice; it exists.
     pub partition: String,
-    /// Where its frames go.
+    /// The destination of its frames.
     pub interface: Interface,
     /// The time between two frames, 20 µs to 10 s; the period of a cyclic task of the partition.
     pub cycle: Nanos,
-    /// Whether the clocks of the SubDevices are synchronised.
+    /// `true` if the clocks of the SubDevices are synchronised.
     pub distributed_clocks: bool,
     /// After this many cycles in a row without an answer the segment counts as lost, 1 to 1000.
     pub lost_after: u32,
@@ -29,9 +29,9 @@ pub struct Fieldbus {
     /// The SubDevices in the order of the line, 200 at most; on a network interface an empty list
     /// accepts whatever is found. Their names are unique.
     pub subdevices: Vec<SubDevice>,
-    /// What is mapped, in the order of the file; 4096 at most.
+    /// Entries that are mapped, in the order of the file; 4096 at most.
     pub map: Vec<Mapping>,
-    /// What goes wrong; only on a simulated segment.
+    /// Faults that strike; only on a simulated segment.
     pub faults: Vec<Fault>,
 }
 
@@ -54,7 +54,7 @@ impl Fieldbus {
     }
 }
 
-/// Where the frames of a fieldbus go.
+/// The destination of the frames of a fieldbus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interface {
     /// The built-in simulated segment.
@@ -71,9 +71,10 @@ pub struct SubDevice {
     pub name: String,
     /// Which built-in SubDevice it is; always there on a simulated segment.
     pub device: Option<Device>,
-    /// What must be found; `None` accepts anything, or on a simulated segment what `device` is.
+    /// The identity that must be found; `None` accepts anything, or on a simulated segment the
+    /// identity of `device`.
     pub identity: Option<DeviceIdentity>,
-    /// What is written to its object dictionary in PRE-OP, in this order.
+    /// Values written to its object dictionary in PRE-OP, in this order.
     pub startup: Vec<Startup>,
     /// The simulated plant behind it; only on a simulated segment.
     pub plant: Option<PlantKind>,
@@ -96,13 +97,13 @@ pub struct Wire {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlantOnLine {
-    /// What it is.
+    /// The kind of plant.
     pub kind: PlantKind,
     /// Positions in [`Fieldbus::subdevices`], ascending; never empty.
     pub subdevices: Vec<usize>,
 }
 
-/// The built-in SubDevices.
+/// The SubDevices that are built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Device {
@@ -137,12 +138,12 @@ impl Device {
         }
     }
 
-    /// Whether it is a terminal: channels that are connected one by one.
+    /// Returns `true` if it is a terminal: channels that are connected one by one.
     pub(crate) const fn is_terminal(self) -> bool {
         !matches!(self, Self::Coupler | Self::ServoDrive)
     }
 
-    /// Whether such a plant can be behind it.
+    /// Returns `true` if such a plant can be behind it.
     pub(crate) const fn reaches(self, plant: PlantKind) -> bool {
         match plant {
             PlantKind::ServoAxis => !matches!(self, Self::Coupler),
@@ -157,7 +158,7 @@ impl fmt::Display for Device {
     }
 }
 
-/// The simulated plants.
+/// The plants that can be simulated.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -194,7 +195,7 @@ impl fmt::Display for PlantKind {
 pub struct DeviceIdentity {
     /// The number of the vendor.
     pub vendor: u32,
-    /// The product code.
+    /// Product code by the vendor.
     pub product: u32,
     /// The revision; `None` accepts any.
     pub revision: Option<u32>,
@@ -206,15 +207,15 @@ pub struct DeviceIdentity {
 pub struct Startup {
     /// The index in the object dictionary, 0x1000 to 0xffff.
     pub index: u16,
-    /// The sub-index.
+    /// Sub-index of the object.
     pub sub: u8,
     /// The type of the value, which decides how many bytes are written.
-    pub value_type: SignalType,
+    pub value_type: DataType,
     /// The value; it fits the type.
     pub value: Initial,
 }
 
-/// One variable of the program and the entry of the process image that it is.
+/// A variable of the program and its entry of the process image.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mapping {
@@ -226,7 +227,7 @@ pub struct Mapping {
     pub entry: Entry,
     /// Finite and not 0.
     pub scale: f64,
-    /// Finite.
+    /// Offset in the variable's unit; finite.
     pub offset: f64,
 }
 
@@ -249,9 +250,9 @@ pub enum Entry {
     Named(String),
     /// By its address in the object dictionary, such as `0x6064:0`.
     Object {
-        /// The index.
+        /// Index of the object.
         index: u16,
-        /// The sub-index.
+        /// Sub-index of the object.
         sub: u8,
     },
 }
@@ -311,7 +312,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether whole frames are meant and not a SubDevice.
+    /// Returns `true` if whole frames are meant and not a SubDevice.
     pub(crate) const fn is_of_frames(self) -> bool {
         matches!(
             self,
@@ -319,7 +320,7 @@ impl FaultKind {
         )
     }
 
-    /// Whether it happens once, as it begins, and so has no duration.
+    /// Returns `true` if it happens once, as it begins, and so has no duration.
     pub(crate) const fn is_once(self) -> bool {
         matches!(self, Self::StateDrop | Self::Emergency)
     }
@@ -331,83 +332,83 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// Something that goes wrong on the simulated segment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
+/// A fault of the simulated segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// When, counted from the first cycle in OP.
+    /// Time of the fault, counted from the first cycle in OP.
     pub at: Nanos,
-    /// How long; `None` is one frame for faults of frames, nothing for what happens once, else to
-    /// the end.
+    /// Time for which it lasts; `None` is one frame for faults of frames, nothing for what happens
+    /// once, else to the end.
     pub duration: Option<Nanos>,
-    /// What.
+    /// The fault and its SubDevice.
     pub what: FaultEffect,
 }
 
-/// What goes wrong, and where. SubDevices are positions in [`Fieldbus::subdevices`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A fault and its SubDevice, as a position in [`Fieldbus::subdevices`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FaultEffect {
     /// Frames do not come back.
     LostFrame {
-        /// The probability for each frame, 1e-9 to 1.
-        chance: f64,
+        /// Probability for each frame, in millionths: 1 to 1 000 000.
+        parts_per_million: u32,
     },
     /// Frames come back with wrong bits.
     CorruptFrame {
-        /// The probability for each frame, 1e-9 to 1.
-        chance: f64,
+        /// Probability for each frame, in millionths: 1 to 1 000 000.
+        parts_per_million: u32,
     },
     /// Frames come back late.
     LateFrame {
-        /// The probability for each frame, 1e-9 to 1.
-        chance: f64,
-        /// How late, 1 µs to 10 s.
+        /// Probability for each frame, in millionths: 1 to 1 000 000.
+        parts_per_million: u32,
+        /// Delay of the frame, 1 µs to 10 s.
         delay: Nanos,
     },
     /// Frames come back twice.
     DuplicateFrame {
-        /// The probability for each frame, 1e-9 to 1.
-        chance: f64,
+        /// Probability for each frame, in millionths: 1 to 1 000 000.
+        parts_per_million: u32,
     },
     /// The line is cut before a SubDevice.
     Unplug {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// A SubDevice loses its power; the duration is how long.
     PowerCycle {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// A SubDevice does not leave its AL state.
     StuckState {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// A SubDevice in OP drops to SAFE-OP.
     StateDrop {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// With this AL status code.
         code: u16,
     },
     /// A SubDevice sends a CoE emergency.
     Emergency {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: usize,
         /// With this error code.
         code: u16,
     },
     /// The mailbox of a SubDevice never answers.
     MailboxSilent {
-        /// Which.
+        /// Position of the SubDevice.
         subdevice: usize,
     },
     /// The working counter is wrong.
     WorkingCounter {
-        /// At which SubDevice.
+        /// Position of the SubDevice.
         subdevice: usize,
-        /// What is added, −1000 to 1000.
+        /// Number that is added, −1000 to 1000.
         change: i16,
     },
 }

@@ -19,7 +19,7 @@ use quietcore_record::isolation::{GROUP, LoadAt, OnOneKernel, ROWS, Row};
 use super::profile::papers_load;
 use super::{Control, LoadPlace, Profile};
 
-/// What keeps everything else of the machine off the partitions' CPUs.
+/// Controls that keep everything else of the machine off the partitions' CPUs.
 const OTHERS_OFF: [Control; 3] = [Control::Programs, Control::KernelThreads, Control::Workqueues];
 
 /// The profiles that a name stands for: itself, or all of the matrix.

@@ -18,11 +18,14 @@ use quietcore_record::class::Class;
 use quietcore_record::isolation::{GROUP, Row};
 use quietcore_units::{CpuSet, Nanos};
 
-use crate::problem::{Place, Remark};
+use crate::backend::{HostRequirement, MemoryForm};
+use crate::problem::{KeyPosition, Remark};
 use crate::words;
 
-pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
-pub use channel::{Channel, Initial, Signal, SignalKind, SignalType};
+pub use campaign::{
+    CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length, ProbeName,
+};
+pub use channel::{Channel, Initial, Signal, SignalKind};
 pub use container::{ContainerRuntime, OWN_MEMORY, real_time_share};
 pub use control::Control;
 pub use fieldbus::{
@@ -31,16 +34,16 @@ pub use fieldbus::{
 };
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
-pub use partition::{Backend, Cache, GUEST_MEMORY_DEFAULT, Network, Partition, Traffic, Vcr};
-pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
+pub use partition::{Cache, Network, Partition, Traffic, Vcr};
+pub use profile::{Load, LoadKind, LoadPlace, Profile, UnknownLoadKind, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
-    EarlyWake, Literal, OnFault, Overrun, Program, ProgramKind, RESTART_LIMIT_DEFAULT,
-    RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart, Scheduling,
-    Substitute, Task, WATCHDOG_FREEWHEELING,
+    Literal, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT,
+    RESTART_WAIT_MAX, Release, Restart, Substitute, Task, WATCHDOG_FREEWHEELING,
 };
+pub use quietcore_units::Scheduling;
 
-/// What a large page has.
+/// Size of a large page.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
 /// A site: everything in it is within its limits, refers to what exists and fits together.
@@ -57,19 +60,19 @@ pub struct Site {
     pub(crate) profiles: Vec<Profile>,
     pub(crate) campaign: Campaign,
     pub(crate) remarks: Vec<Remark>,
-    pub(crate) places: Places,
+    pub(crate) places: KeyPositions,
 }
 
-/// Where the keys that a plan may refuse stand in the file.
+/// Positions of the keys that a plan may refuse.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Places {
-    pub(crate) whole: Place,
-    pub(crate) keys: BTreeMap<String, Place>,
+pub(crate) struct KeyPositions {
+    pub(crate) whole: KeyPosition,
+    pub(crate) keys: BTreeMap<String, KeyPosition>,
 }
 
-impl Places {
+impl KeyPositions {
     /// The place of a dotted key; where it isn't written, the place of the nearest table around it.
-    pub(crate) fn of(&self, key: &str) -> Place {
+    pub(crate) fn of(&self, key: &str) -> KeyPosition {
         let mut around = key;
         let found = loop {
             if let Some(place) = self.keys.get(around) {
@@ -80,7 +83,7 @@ impl Places {
                 None => break &self.whole,
             }
         };
-        Place { key: key.to_owned(), ..found.clone() }
+        KeyPosition { key: key.to_owned(), ..found.clone() }
     }
 }
 
@@ -101,7 +104,7 @@ pub enum OverrideError {
     /// A profile was chosen twice.
     #[error("profile `{name}` is chosen twice; name it once")]
     ProfileTwice {
-        /// Its name.
+        /// Name of the profile.
         name: String,
     },
     /// The length is outside its limits.
@@ -116,7 +119,7 @@ pub enum OverrideError {
     /// All profiles together would take too long.
     #[error("the campaign would take {total}; {CAMPAIGN_MAX} are allowed at most")]
     CampaignTooLong {
-        /// What it would take.
+        /// Time that it would take.
         total: Nanos,
     },
 }
@@ -138,8 +141,8 @@ impl Site {
         self.housekeeping
     }
 
-    /// What of the machine is changed while the site runs, each once, in the order of
-    /// [`Control::ALL`].
+    /// Returns the settings of the machine that are changed while the site runs, each once, in the
+    /// order of [`Control::ALL`].
     pub fn controls(&self) -> &[Control] {
         &self.controls
     }
@@ -169,15 +172,20 @@ impl Site {
         &self.profiles
     }
 
-    /// What is measured.
+    /// Returns the campaign of the site.
     pub const fn campaign(&self) -> &Campaign {
         &self.campaign
     }
 
-    /// Where a dotted key such as `partition.axis.vcr.cpus` stands in the file; where it isn't
-    /// written, the place of the nearest table around it.
-    pub fn place(&self, key: &str) -> Place {
+    /// Returns the position of a dotted key such as `partition.axis.vcr.cpus` in the file; of a key
+    /// that isn't written, that of the nearest table around it.
+    pub fn place(&self, key: &str) -> KeyPosition {
         self.places.of(key)
+    }
+
+    /// Returns `true` if the backend of a partition needs this of the machine.
+    pub fn requires(&self, requirement: HostRequirement) -> bool {
+        self.partitions.iter().any(|it| it.backend.declaration().requires == requirement)
     }
 
     /// The CPUs that partitions claim.
@@ -188,38 +196,44 @@ impl Site {
     /// The pages of 2 MiB in the memory of all guests. Memory that is no multiple of that, or has
     /// colours, is in small ones.
     pub fn huge_pages(&self) -> u64 {
-        let guests = self.partitions.iter().filter(|one| one.backend == Backend::Kvm);
-        let plain = guests.filter(|one| !matches!(one.vcr.cache, Some(Cache::Colours(_))));
-        let bytes = plain.map(|one| one.vcr.memory.unwrap_or(GUEST_MEMORY_DEFAULT).get());
+        let is_plain = |one: &&Partition| !matches!(one.vcr.cache, Some(Cache::Colours(_)));
+        let plain = self.partitions.iter().filter(is_plain);
+        let bytes = plain.filter_map(|one| match one.backend.declaration().memory {
+            MemoryForm::Heap => None,
+            MemoryForm::Own { default, .. } => Some(one.vcr.memory.unwrap_or(default).get()),
+        });
         let whole = bytes.filter(|bytes| bytes.is_multiple_of(HUGE_PAGE_BYTES));
         whole.map(|bytes| bytes / HUGE_PAGE_BYTES).sum()
     }
 
-    /// What of the machine is changed under a profile: nothing where partitions are not pinned, as
-    /// no CPU is theirs then.
+    /// Returns the settings of the machine that are changed under a profile: none if partitions are
+    /// not pinned, as no CPU is theirs then.
     pub fn controls_under<'s>(&'s self, profile: &'s Profile) -> &'s [Control] {
         let asked = profile.controls.as_deref().unwrap_or(&self.controls);
         if profile.pinned { asked } else { &[] }
     }
 
-    /// What of the machine is changed while the campaign runs, under whichever of its profiles.
+    /// Returns the settings of the machine that are changed while the campaign runs, under any of
+    /// its profiles; and the site's own where it names probes.
     pub fn controls_of_campaign(&self) -> Vec<Control> {
         let profiles = &self.campaign.profiles;
+        let of_probes = if self.campaign.probes.is_empty() { &[][..] } else { &self.controls };
         let is_changed = |control: &Control| {
-            profiles.iter().any(|profile| self.controls_under(profile).contains(control))
+            of_probes.contains(control)
+                || profiles.iter().any(|profile| self.controls_under(profile).contains(control))
         };
         Control::ALL.into_iter().filter(is_changed).collect()
     }
 
-    /// Whether the partitions have under a profile what the site reserves for them: their CPUs, and
-    /// all controls that it names. Other profiles are for comparison.
+    /// Returns `true` if the partitions have under a profile what the site reserves for them: their
+    /// CPUs, and all controls that it names. Other profiles are for comparison.
     pub fn keeps_reservation(&self, profile: &Profile) -> bool {
         let changed = self.controls_under(profile);
         profile.pinned && self.controls.iter().all(|control| changed.contains(control))
     }
 
-    /// What partitions may send on the interfaces that they drive. One without a program drives
-    /// none.
+    /// Returns the limits of what partitions send on the interfaces that they drive. One without a
+    /// program drives none.
     pub fn traffic(&self) -> Vec<Traffic> {
         let limited = self.partitions.iter().filter_map(|partition| {
             let share = partition.vcr.network?;
@@ -233,13 +247,20 @@ impl Site {
         limited.collect()
     }
 
-    /// How long all profiles are measured and warmed up. The partitions run at the same time, so
-    /// with a number of cycles the longest period decides.
+    /// Returns the time that all profiles are measured and warmed up, and all probes take. Under a
+    /// profile the partitions run at the same time, so with a number of cycles the longest period
+    /// decides; a probe measures one partition after the other.
     pub fn measured_in_all(&self) -> Nanos {
-        measured_in_all(&self.partitions, &self.campaign)
+        measured_in_all(&self.campaign, &self.partitions, &self.fieldbuses)
     }
 
-    /// What is allowed and may still surprise, in the order of the file.
+    /// Lists the measurements by probes: each probe with each partition in which it measures
+    /// something, in their order.
+    pub fn probed(&self) -> impl Iterator<Item = (ProbeName, &Partition)> {
+        probed(&self.campaign, &self.partitions, &self.fieldbuses)
+    }
+
+    /// Returns remarks on what is allowed and may still surprise, in the order of the file.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = self.remarks.clone();
         let needed = self.campaign.cycles_needed();
@@ -313,7 +334,7 @@ impl Site {
     fn change(&mut self, change: impl FnOnce(&mut Campaign)) -> Result<(), OverrideError> {
         let mut campaign = self.campaign.clone();
         change(&mut campaign);
-        let total = measured_in_all(&self.partitions, &campaign);
+        let total = measured_in_all(&campaign, &self.partitions, &self.fieldbuses);
         if total > CAMPAIGN_MAX {
             return Err(OverrideError::CampaignTooLong { total });
         }
@@ -322,7 +343,7 @@ impl Site {
     }
 }
 
-/// What would be right in place of a profile that doesn't exist.
+/// Returns the remedy for a profile that doesn't exist.
 pub(crate) fn unknown_profile<'p>(
     name: &str,
     known: impl IntoIterator<Item = &'p str> + Clone,
@@ -335,10 +356,29 @@ pub(crate) fn unknown_profile<'p>(
     words::instead(name, known)
 }
 
-/// How long a campaign of these partitions measures and warms up; beyond 584 years it saturates.
-pub(crate) fn measured_in_all(partitions: &[Partition], campaign: &Campaign) -> Nanos {
+/// Returns the time that a campaign of these partitions measures and warms up; beyond 584 years it
+/// saturates.
+pub(crate) fn measured_in_all(
+    campaign: &Campaign,
+    partitions: &[Partition],
+    fieldbuses: &[Fieldbus],
+) -> Nanos {
     let longest = partitions.iter().map(|partition| partition.program.period).max();
     let each = campaign.length.duration(longest.unwrap_or_default());
     let each = each.get().saturating_add(campaign.warm_up.get());
-    Nanos::new(each.saturating_mul(campaign.profiles.len() as u64))
+    let profiles = each.saturating_mul(campaign.profiles.len() as u64);
+    let probes = probed(campaign, partitions, fieldbuses);
+    let probes = probes.map(|(probe, partition)| campaign.time_of(probe, partition).get());
+    Nanos::new(probes.fold(profiles, u64::saturating_add))
+}
+
+fn probed<'s>(
+    campaign: &'s Campaign,
+    partitions: &'s [Partition],
+    fieldbuses: &'s [Fieldbus],
+) -> impl Iterator<Item = (ProbeName, &'s Partition)> {
+    campaign.probes.iter().flat_map(move |probe| {
+        let measured = partitions.iter().filter(|it| probe.measures(it, fieldbuses));
+        measured.map(|partition| (*probe, partition))
+    })
 }

@@ -1,4 +1,4 @@
-//! How critical a partition is, what it is watched for, and what is done then.
+//! The rank of a partition, the lateness that it is watched for, and the reaction.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// and once in 50 µs at most.
 pub const SHED_PERIOD_MIN: Nanos = Nanos::from_micros(100);
 
-/// How much depends on a partition, beside the others of its site. It is an order and no integrity
-/// level: a SIL or DAL is the property of an assessed product.
+/// Importance of a partition beside the others of its site. It is an order and no integrity level:
+/// a SIL or DAL is the property of an assessed product.
 #[derive(
     Clone,
     Copy,
@@ -47,20 +47,20 @@ impl fmt::Display for Criticality {
     }
 }
 
-/// What the supervisor does about a partition that is late.
+/// Reaction of the supervisor to a partition that is late.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reaction {
-    /// It tells of it.
+    /// It reports the event.
     #[default]
     Report,
     /// It starts the program again, as after a fault and as often as `restart` of the program says.
     Restart,
-    /// It sheds the less critical partitions, and gives them back when there was calm.
+    /// It sheds the less critical partitions, and gives them back after the calm.
     Shed,
 }
 
-/// What becomes of a partition when a more critical one sheds load.
+/// Reaction of a partition when a more critical one sheds load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shedding {
@@ -69,15 +69,15 @@ pub enum Shedding {
     Freeze,
     /// It runs a share of the time, in whole cycles.
     Throttle,
-    /// Nothing.
+    /// It continues as before.
     Never,
 }
 
-/// What a partition is watched for, and what is done then.
+/// The lateness that a partition is watched for, and the reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Monitor {
-    /// Whether the site file asks for it.
+    /// `true` if the site file asks for it.
     pub is_written: bool,
     /// When cycles are not done at their deadline.
     pub on_overrun: Reaction,
@@ -87,20 +87,20 @@ pub struct Monitor {
     pub on_missed_cycle: Reaction,
     /// The longest release latency that is no exceedance; shorter than the period.
     pub limit: Nanos,
-    /// How many of a kind within `window` are needed, 1 to 100.
+    /// Number of events of a kind within `window` that are needed, 1 to 100.
     pub after: u32,
-    /// The time within which they are counted.
+    /// The time within which these events are counted.
     pub window: Nanos,
-    /// How long there must have been none before what was shed is given back.
+    /// Time without such an event after which what was shed is given back.
     pub calm: Nanos,
-    /// What becomes of this partition when a more critical one sheds.
+    /// Reaction of this partition when a more critical one sheds.
     pub when_shed: Shedding,
     /// The share of the time in percent in which it runs under `throttle`, 1 to 90.
     pub share_percent: u32,
 }
 
 impl Monitor {
-    /// Whether it may shed others.
+    /// Returns `true` if it may shed others.
     pub fn sheds(&self) -> bool {
         [self.on_overrun, self.on_exceedance, self.on_missed_cycle].contains(&Reaction::Shed)
     }

@@ -1,49 +1,13 @@
 //! A checked partition: its backend and its reservation.
 
-use std::fmt;
-
 use quietcore_record::class::Class;
-use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
 
+use crate::backend::{Backend, MemoryForm};
 use crate::site::{Criticality, Monitor, Program, Shedding};
 
-/// What realises a partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// A process of the host, pinned and with locked memory.
-    #[default]
-    Process,
-    /// A container.
-    Container,
-    /// A guest of the microVM, under KVM.
-    Kvm,
-    /// A guest under QEMU.
-    Qemu,
-    /// A guest under Xen.
-    Xen,
-}
-
-impl Backend {
-    /// The word in the site file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Container => "container",
-            Self::Kvm => "kvm",
-            Self::Qemu => "qemu",
-            Self::Xen => "xen",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+/// The priority of a probe where the program has a deadline.
+const PRIORITY_OF_PROBES: u8 = 90;
 
 /// A reservation, the backend that realises it, and the program in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,20 +17,20 @@ pub struct Partition {
     pub name: String,
     /// The class against which its timing is judged.
     pub class: Class,
-    /// What realises it.
+    /// The backend that realises it.
     pub backend: Backend,
-    /// How much depends on it.
+    /// Its rank among the partitions.
     pub criticality: Criticality,
     /// The resources reserved for it.
     pub vcr: Vcr,
     /// The program and its timing.
     pub program: Program,
-    /// What it is watched for.
+    /// The lateness that it is watched for.
     pub monitor: Monitor,
 }
 
 impl Partition {
-    /// Whether this partition's monitor may shed another one.
+    /// Returns `true` if this partition's monitor may shed another one.
     pub fn may_shed(&self, other: &Self) -> bool {
         let has_program = other.program.model.is_some();
         self.monitor.sheds()
@@ -80,6 +44,30 @@ impl Partition {
     pub fn cpus_in_use(&self) -> CpuSet {
         let count = if self.program.model.is_some() { 1 } else { self.vcr.cpus.len() };
         self.vcr.cpus.iter().take(count).collect()
+    }
+
+    /// The most memory that is taken for it where the site file names its memory: a process takes
+    /// some beside its heap.
+    pub(crate) fn memory_most(&self) -> Option<ByteSize> {
+        match self.backend.declaration().memory {
+            MemoryForm::Heap => self.vcr.memory_max(),
+            MemoryForm::Own { .. } => self.vcr.memory,
+        }
+    }
+
+    /// The CPU on which a program runs, and a probe that a campaign names; no partition is without.
+    pub fn first_cpu(&self) -> Option<CpuId> {
+        self.vcr.cpus.iter().next()
+    }
+
+    /// Asks for the thread of a probe on that CPU, scheduled as the program is. One under a
+    /// deadline can't be pinned, and has a priority in its place.
+    pub fn measuring_thread(&self) -> ThreadRequest {
+        let scheduling = match self.program.scheduling {
+            Scheduling::Deadline { .. } => Scheduling::fifo(PRIORITY_OF_PROBES),
+            scheduling => scheduling,
+        };
+        ThreadRequest::measuring(scheduling, self.first_cpu())
     }
 
     /// The CPUs that are reserved for it and that nothing of it runs on.
@@ -106,9 +94,6 @@ pub struct Vcr {
     pub network: Option<Network>,
 }
 
-/// The memory of a guest for which the site file names none.
-pub const GUEST_MEMORY_DEFAULT: ByteSize = ByteSize::new(16 << 20);
-
 impl Vcr {
     /// The ways of the last-level cache that it asks for.
     pub fn cache_ways(&self) -> Option<u32> {
@@ -132,17 +117,17 @@ pub enum Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Network {
-    /// The sustained rate.
+    /// Sustained rate at which it may send.
     pub rate: BitRate,
-    /// What may pass at once after a pause.
+    /// Amount that may pass at once after a pause.
     pub burst: Option<BitCount>,
 }
 
-/// What a partition may send on the interface that it drives.
+/// The limit of what a partition sends on the interface that it drives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
     /// The network interface of its fieldbus.
     pub interface: String,

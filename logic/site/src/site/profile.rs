@@ -17,6 +17,7 @@
 //! guests.
 
 use std::fmt;
+use std::str::FromStr;
 
 use quietcore_units::ByteSize;
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ pub(crate) const NEIGHBOUR_PROFILES: [&str; 2] = ["tp5", "tp6"];
 
 /// Workers of each kind in the papers' load.
 const PAPERS_WORKERS: u32 = 10;
-/// What a malloc worker of the papers' load allocates.
+/// Memory that a malloc worker of the papers' load allocates.
 const PAPERS_MALLOC: ByteSize = ByteSize::new(64_000_000);
 
 /// The conditions of a run.
@@ -41,12 +42,12 @@ const PAPERS_MALLOC: ByteSize = ByteSize::new(64_000_000);
 pub struct Profile {
     /// The name, unique among built-in and own profiles and safe as a file name.
     pub name: String,
-    /// What it stands for, for people.
+    /// Purpose of the profile, for people.
     pub description: String,
-    /// Whether each partition is pinned to its CPUs; else it runs wherever the kernel puts it.
+    /// `true` if each partition is pinned to its CPUs; else it runs wherever the kernel puts it.
     pub pinned: bool,
-    /// What of the machine is changed meanwhile, in place of what the site says, each once and in
-    /// the order in which it is applied; `None` leaves it to the site.
+    /// Settings of the machine that are changed meanwhile, in place of those of the site, each once
+    /// and in the order in which it is applied; `None` leaves it to the site.
     pub controls: Option<Vec<Control>>,
     /// The loads that disturb the measurement; at most [`WORKERS_MAX`] workers in all.
     pub loads: Vec<Load>,
@@ -74,13 +75,13 @@ impl Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Load {
-    /// What they do.
+    /// Work of the workers.
     pub kind: LoadKind,
-    /// How many, 1 to [`WORKERS_MAX`].
+    /// Number of workers, 1 to [`WORKERS_MAX`].
     pub workers: u32,
-    /// How much each of them touches or writes; `None` leaves it to the load.
+    /// Bytes that each of them touches or writes; `None` leaves it to the load.
     pub size: Option<ByteSize>,
-    /// Where they may run.
+    /// CPUs on which they may run.
     pub place: LoadPlace,
 }
 
@@ -96,7 +97,7 @@ impl Load {
     }
 }
 
-/// What load workers do.
+/// Work of load workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadKind {
@@ -121,7 +122,20 @@ pub enum LoadKind {
 }
 
 impl LoadKind {
-    /// The word in the site file.
+    /// All kinds, in the order in which they are listed.
+    pub const ALL: [Self; 9] = [
+        Self::Sqrt,
+        Self::Malloc,
+        Self::Cache,
+        Self::MemoryBandwidth,
+        Self::Disk,
+        Self::Network,
+        Self::Fork,
+        Self::Timer,
+        Self::Futex,
+    ];
+
+    /// The name in texts, files and on command lines.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sqrt => "sqrt",
@@ -136,12 +150,32 @@ impl LoadKind {
         }
     }
 
-    /// Whether a size means something to it.
+    /// The unit of the rate of operations.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Sqrt => "sqrt/s",
+            Self::Malloc => "malloc/s",
+            Self::Cache => "writes/s",
+            Self::MemoryBandwidth => "blocks/s",
+            Self::Disk => "rounds/s",
+            Self::Network => "messages/s",
+            Self::Fork => "forks/s",
+            Self::Timer => "expirations/s",
+            Self::Futex => "wakes/s",
+        }
+    }
+
+    /// Returns `true` if the kind moves bytes, so that a rate of bytes means something.
+    pub const fn counts_bytes(self) -> bool {
+        matches!(self, Self::Malloc | Self::MemoryBandwidth | Self::Disk | Self::Network)
+    }
+
+    /// Returns `true` if a size means something to it.
     pub const fn takes_size(self) -> bool {
         matches!(self, Self::Malloc | Self::Cache | Self::MemoryBandwidth | Self::Disk)
     }
 
-    /// Whether its size is memory.
+    /// Returns `true` if its size is memory.
     pub const fn fills_memory(self) -> bool {
         matches!(self, Self::Malloc | Self::Cache | Self::MemoryBandwidth)
     }
@@ -149,11 +183,34 @@ impl LoadKind {
 
 impl fmt::Display for LoadKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
-/// Where load workers may run.
+/// A text that names no kind of load.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no kind of load; write one of {}", names())]
+pub struct UnknownLoadKind {
+    /// The text that was given.
+    pub text: String,
+}
+
+fn names() -> String {
+    LoadKind::ALL.map(LoadKind::name).join(", ")
+}
+
+impl FromStr for LoadKind {
+    type Err = UnknownLoadKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownLoadKind> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == text)
+            .ok_or_else(|| UnknownLoadKind { text: text.to_owned() })
+    }
+}
+
+/// CPUs on which load workers may run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadPlace {
@@ -166,7 +223,7 @@ pub enum LoadPlace {
     SameCpu,
 }
 
-/// What the papers disturb with.
+/// Returns the load that the papers disturb with.
 pub(super) fn papers_load(place: LoadPlace) -> Vec<Load> {
     vec![
         Load::new(LoadKind::Sqrt, PAPERS_WORKERS, None, place),
@@ -186,4 +243,27 @@ pub(crate) fn built_in() -> Vec<Profile> {
         profile("tp4", "pinned, load on the other CPUs", true, papers_load(LoadPlace::OtherCpus)),
     ];
     of_seed_000.into_iter().chain(isolation::profiles()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_load_is_read_back_and_is_the_same_in_files() {
+        for kind in LoadKind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+            let written = serde_json::to_string(&kind).unwrap();
+            assert_eq!(written, format!("\"{kind}\""));
+        }
+    }
+
+    #[test]
+    fn an_unknown_load_is_refused_with_the_known_ones() {
+        assert_eq!(
+            "Sqrt".parse::<LoadKind>().unwrap_err().to_string(),
+            "`Sqrt` is no kind of load; write one of sqrt, malloc, cache, memory-bandwidth, disk, \
+             network, fork, timer, futex"
+        );
+    }
 }

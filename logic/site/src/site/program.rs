@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use quietcore_units::Nanos;
+use quietcore_units::{FaultReaction, Nanos, Overrun, Scheduling, Wake};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::exact;
 
-/// How often a program is restarted after a fault unless the site file says otherwise.
+/// Number of restarts of a program after a fault, unless the site file says otherwise.
 pub const RESTART_LIMIT_DEFAULT: u32 = 5;
-/// How long is waited before the first restart unless the site file says otherwise.
+/// Time to wait before the first restart, unless the site file says otherwise.
 pub const RESTART_WAIT_DEFAULT: Nanos = Nanos::from_millis(100);
 /// The wait before a restart doubles up to this.
 pub const RESTART_WAIT_MAX: Nanos = Nanos::from_secs(60);
@@ -30,7 +30,7 @@ pub struct Program {
     /// The folder of generated C or C++ as written, relative to the site file; `None` means that
     /// the partition is only measured by the probe.
     pub model: Option<String>,
-    /// What the folder is to be taken for; `None` where what lies in it decides.
+    /// Kind of program in the folder; `None` if its content decides.
     pub kind: Option<ProgramKind>,
     /// The model to run of a folder that holds several; `None` where it holds one.
     pub model_name: Option<String>,
@@ -50,31 +50,34 @@ pub struct Program {
     pub wcet: Option<Nanos>,
     /// Under which policy it runs.
     pub scheduling: Scheduling,
-    /// How it is woken.
-    pub early_wake: EarlyWake,
+    /// The way in which it is woken.
+    pub early_wake: Wake,
     /// Its tasks in the order of the file; never empty, 16 at most. Their rates are 0, 1, … up to
     /// their number, each once. Without tasks in the file there is one, `main`.
     pub tasks: Vec<Task>,
-    /// What happens to releases that pass while a cycle is still running.
+    /// Treatment of releases that pass while a cycle is still running.
     pub overrun: Overrun,
-    /// What becomes of the outputs when the program is at fault.
-    pub on_fault: OnFault,
+    /// Values of the outputs when the program is at fault.
+    pub on_fault: FaultReaction,
+    /// The values under [`FaultReaction::Substitute`], each output named once; all others become
+    /// zero. Never empty then, and always otherwise.
+    pub substitutes: Vec<Substitute>,
     /// The variables that survive a restart: paths, in which `*` at the end of a name stands for
     /// every name that begins so, and `[*]` for every index.
     pub retain: Vec<String>,
-    /// How often it is started again after a fault.
+    /// Restarts of the program after a fault.
     pub restart: Restart,
 }
 
-/// A task: when one of the program's step functions runs.
+/// A task, which decides when one of the program's step functions runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
     /// The name, unique in its program and safe as a file name.
     pub name: String,
-    /// Which step function it runs; 0 is the fastest.
+    /// Step function that it runs; 0 is the fastest.
     pub rate: u32,
-    /// What releases it.
+    /// The event or clock that releases it.
     pub release: Release,
     /// Under which policy it runs.
     pub scheduling: Scheduling,
@@ -87,44 +90,44 @@ pub struct Task {
     /// The program is at fault after this many cycles in a row beyond the watchdog time, or after
     /// one cycle beyond that time multiplied by this; 1 to 100.
     pub sensitivity: u32,
-    /// Whether it is there because the file names none.
+    /// `true` if it is there because the file names none.
     pub implied: bool,
 }
 
-/// What releases a task.
+/// The event or clock that releases a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Release {
-    /// The clock.
+    /// The clock, once in each period.
     Cyclic {
         /// The time between two releases, 20 µs to 10 s.
         period: Nanos,
-        /// How long after the common start the first one is; less than the period.
+        /// Time after the common start at which the first one is due; less than the period.
         offset: Nanos,
     },
     /// A variable that becomes true.
     Event {
-        /// Its path.
+        /// Path of the variable.
         trigger: String,
         /// The least time between two releases.
         gap: Nanos,
     },
     /// A variable, as long as it is true.
     Status {
-        /// Its path.
+        /// Path of the variable.
         trigger: String,
         /// The least time between two releases.
         gap: Nanos,
     },
-    /// Its own end.
+    /// The end of its last run.
     Freewheeling {
-        /// How long after its end it starts again.
+        /// Time after its end at which it starts again.
         gap: Nanos,
     },
 }
 
 impl Program {
-    /// Whether it, or one of its tasks, asks for real-time scheduling.
+    /// Returns `true` if it, or one of its tasks, asks for real-time scheduling.
     pub fn is_real_time(&self) -> bool {
         let tasks = self.tasks.iter().map(|task| task.scheduling);
         tasks.chain([self.scheduling]).any(|scheduling| scheduling != Scheduling::Other)
@@ -178,31 +181,6 @@ pub enum ProgramKind {
     Osek,
 }
 
-/// What happens to releases that pass while a cycle is still running.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overrun {
-    /// They are skipped and counted; the next one comes on time.
-    #[default]
-    Skip,
-    /// They are run one after the other without a pause until the program has caught up.
-    CatchUp,
-    /// The program is at fault.
-    Stop,
-}
-
-/// What becomes of the outputs when the program is at fault.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum OnFault {
-    /// They keep the values of the last good cycle.
-    Hold,
-    /// They become zero or `false`.
-    #[default]
-    Zero,
-    /// These take these values, each named once, and all others become zero; never empty.
-    Substitute(Vec<Substitute>),
-}
-
 /// The value that an output takes when the program is at fault.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -218,19 +196,20 @@ pub struct Substitute {
 pub enum Literal {
     /// `true` or `false`.
     Truth(bool),
-    /// An integer.
+    /// A whole number, positive or negative.
     Whole(i64),
-    /// A finite number.
+    /// A finite number with a fraction.
     Real(f64),
 }
 
-/// How often a program is started again after a fault.
+/// Restarts of a program after a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restart {
-    /// How many times, 0 to 1000; after [`RESTART_QUIET`] without a fault the count begins anew.
+    /// Number of restarts, 0 to 1000; after [`RESTART_QUIET`] without a fault the count begins
+    /// anew.
     pub limit: u32,
-    /// How long is waited before the first one, 1 ms to [`RESTART_WAIT_MAX`].
+    /// Time to wait before the first one, 1 ms to [`RESTART_WAIT_MAX`].
     pub wait: Nanos,
 }
 
@@ -241,8 +220,8 @@ impl Default for Restart {
 }
 
 impl Restart {
-    /// How long to wait before the next restart when there were `done` of them since the last
-    /// quiet stretch; `None` when the limit is reached.
+    /// Returns the time to wait before the next restart when there were `done` of them since the
+    /// last quiet stretch; `None` when the limit is reached.
     pub fn wait_after(&self, done: u32) -> Option<Nanos> {
         if done >= self.limit {
             return None;
@@ -250,74 +229,6 @@ impl Restart {
         let doubled =
             1_u64.checked_shl(done).and_then(|factor| self.wait.get().checked_mul(factor));
         Some(doubled.map_or(RESTART_WAIT_MAX, Nanos::new).min(RESTART_WAIT_MAX))
-    }
-}
-
-/// The kernel's scheduling policy with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "policy", rename_all = "kebab-case")]
-pub enum Scheduling {
-    /// `SCHED_FIFO`.
-    Fifo {
-        /// 1 to 99; 99 is the highest.
-        priority: u32,
-    },
-    /// `SCHED_DEADLINE`.
-    Deadline {
-        /// The reserved run time in each period: the program's WCET.
-        run_time: Nanos,
-        /// Within which it is given.
-        deadline: Nanos,
-        /// How often.
-        period: Nanos,
-    },
-    /// `SCHED_OTHER`.
-    Other,
-}
-
-impl fmt::Display for Scheduling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fifo { priority } => write!(f, "SCHED_FIFO {priority}"),
-            Self::Deadline { run_time, deadline, period } => {
-                let (run_time, deadline) = (exact(*run_time), exact(*deadline));
-                write!(f, "SCHED_DEADLINE {run_time} within {deadline} every {}", exact(*period))
-            }
-            Self::Other => f.write_str("SCHED_OTHER"),
-        }
-    }
-}
-
-/// When a program stops sleeping before its release and spins to the exact instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "mode", rename_all = "kebab-case")]
-pub enum EarlyWake {
-    /// It sleeps to the release itself.
-    Off,
-    /// This long before.
-    Fixed {
-        /// The margin, shorter than the period.
-        margin: Nanos,
-    },
-    /// It never sleeps.
-    Spin,
-    /// As long before as the latency seen so far suggests.
-    Adaptive {
-        /// The share of the CPU that spinning may take, 1 to 90 %.
-        share_percent: u32,
-    },
-}
-
-impl fmt::Display for EarlyWake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Off => f.write_str("no early wake"),
-            Self::Spin => f.write_str("always awake"),
-            Self::Fixed { margin } => write!(f, "woken {} early", exact(*margin)),
-            Self::Adaptive { share_percent } => {
-                write!(f, "woken early by a learned margin of at most {share_percent} % of the CPU")
-            }
-        }
     }
 }
 

@@ -40,7 +40,7 @@ impl Fieldbus {
         signals.find(|signal| signal.name == name).copied()
     }
 
-    /// What one count of an entry is, where a map takes it as it comes.
+    /// Returns the unit of one count of an entry, if a map takes it as it comes.
     fn count_of(&self, mapping: &Mapping) -> Option<String> {
         let Entry::Named(name) = &mapping.entry else { return None };
         let device = self.subdevices.get(mapping.subdevice)?.device?;

@@ -1,7 +1,7 @@
 //! The rules of a fieldbus: who drives it, what is on the line, what is mapped and what fails.
 
-use quietcore_site::{Device, Entry, FaultEffect, Fieldbus, Initial, PlantKind, SignalType};
-use quietcore_units::Nanos;
+use quietcore_site::{Device, Entry, FaultEffect, Fieldbus, Initial, PlantKind};
+use quietcore_units::{DataType, Nanos};
 
 use crate::support::{self, accept, changed, expect_problem};
 
@@ -72,7 +72,7 @@ fn the_file_to_be_broken_is_good() {
     assert_eq!(mapping.entry, Entry::Named("position_actual_value".to_owned()));
     let fault = fieldbus.faults[0];
     assert_eq!((fault.at, fault.duration), (Nanos::from_secs(2), None));
-    assert_eq!(fault.what, FaultEffect::LostFrame { chance: 1.0 });
+    assert_eq!(fault.what, FaultEffect::LostFrame { parts_per_million: 1_000_000 });
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn identities_and_start_up_values_fit_their_types() {
     let identity = drive.identity.unwrap();
     assert_eq!((identity.vendor, identity.product, identity.revision), (2, u32::MAX, None));
     let first = drive.startup[0];
-    assert_eq!((first.index, first.sub, first.value_type), (0x6060, 0, SignalType::I8));
+    assert_eq!((first.index, first.sub, first.value_type), (0x6060, 0, DataType::I8));
     assert_eq!(first.value, Initial::Whole(-3));
     assert_eq!(drive.startup[1].value, Initial::Real(1.0));
     let key = "subdevice.drive";
@@ -280,7 +280,7 @@ fn faults_strike_where_and_as_long_as_they_can() {
     let fault = |text: &str| accept(&with_fault(text)).fieldbuses()[0].faults[0];
     let late = fault("kind = \"late-frame\"\ndelay = \"2 ms\"\nduration = \"1 s\"\nchance = 0.1");
     let delay = Nanos::from_millis(2);
-    assert_eq!(late.what, FaultEffect::LateFrame { chance: 0.1, delay });
+    assert_eq!(late.what, FaultEffect::LateFrame { parts_per_million: 100_000, delay });
     let power = fault("kind = \"power-cycle\"\nsubdevice = \"drive\"");
     assert_eq!(power.what, FaultEffect::PowerCycle { subdevice: 1 });
     assert_eq!(power.duration, Some(Nanos::from_millis(500)));

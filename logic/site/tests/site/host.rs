@@ -1,4 +1,4 @@
-//! What a site says of its host, and what its plan says of that: controls, and containers.
+//! Tests of the host of a site, and of its plan: controls, and containers.
 
 use quietcore_site::{ContainerRuntime, Control, Machine, Obstacle, Scheduling, Site, Step, plan};
 

@@ -2,10 +2,11 @@
 
 mod budgets;
 mod demand;
+mod probes;
 
 use quietcore_site::{
-    CacheWays, Example, FoundModel, FoundPeriod, FoundVariable, Machine, Plan, Scheduling, Site,
-    Step, init, init_found, plan, plan_run,
+    CacheWays, Example, FoundModel, FoundPeriod, FoundVariable, Machine, PageColoursError, Plan,
+    Scheduling, Site, Step, init, init_found, plan, plan_run,
 };
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
@@ -165,7 +166,7 @@ fn a_guest_has_a_part_of_the_cache_where_the_machine_gives_one() {
     refused(&shared, &machine, colours, "colour 3 is also claimed by `a`");
     let missing = site("colours = \"0-3\"", "colours = \"15-16\"");
     refused(&missing, &machine, colours, "no colour 16: this cache has 16 at most");
-    machine.page_colours = Err("this kernel runs in a virtual machine".to_owned());
+    machine.page_colours = Err(PageColoursError::VirtualMachine { hypervisor: "xen".to_owned() });
     refused(&possible, &machine, colours, "in a virtual machine");
     machine.root = false;
     refused(&possible, &machine, "partition.a.vcr.cache.ways", "only root");

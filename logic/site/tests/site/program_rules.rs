@@ -1,10 +1,9 @@
 //! The rules of a program: its tasks, and what happens when it fails.
 
 use quietcore_site::{
-    Literal, OnFault, Overrun, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT,
-    Release, Scheduling,
+    Literal, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT, Release, Scheduling,
 };
-use quietcore_units::Nanos;
+use quietcore_units::{FaultReaction, Nanos, Overrun};
 
 use crate::support::{self, accept, changed, expect_problem};
 
@@ -60,7 +59,7 @@ fn priorities(text: &str) -> Vec<u32> {
     let tasks = program(text).tasks;
     let priority = |scheduling| match scheduling {
         Scheduling::Fifo { priority } => priority,
-        other => panic!("{other}"),
+        other => panic!("{other:?}"),
     };
     tasks.iter().map(|task| priority(task.scheduling)).collect()
 }
@@ -152,7 +151,7 @@ fn the_kind_of_a_program_and_the_model_of_a_folder_can_be_named() {
 fn the_defaults_of_failure_are_those_of_the_reference() {
     let program = program(GOOD);
     assert_eq!(program.overrun, Overrun::Skip);
-    assert_eq!(program.on_fault, OnFault::Zero);
+    assert_eq!(program.on_fault, FaultReaction::Zero);
     assert_eq!(program.retain, Vec::<String>::new());
     assert_eq!(program.restart.limit, RESTART_LIMIT_DEFAULT);
     assert_eq!(program.restart.wait, RESTART_WAIT_DEFAULT);
@@ -166,8 +165,9 @@ fn everything_about_failure_arrives() {
          limit = 0, wait = \"1 s\" }\nsensitivity = 4",
     ));
     assert_eq!(program.overrun, Overrun::CatchUp);
-    let OnFault::Substitute(values) = &program.on_fault else { panic!("{:?}", program.on_fault) };
-    let values: Vec<_> = values.iter().map(|one| (one.variable.as_str(), one.value)).collect();
+    assert_eq!(program.on_fault, FaultReaction::Substitute);
+    let values = program.substitutes.iter();
+    let values: Vec<_> = values.map(|one| (one.variable.as_str(), one.value)).collect();
     let expected = [
         ("t_Y.step[1]", Literal::Whole(-3)),
         ("t_Y.trip", Literal::Truth(true)),

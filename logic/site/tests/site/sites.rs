@@ -1,10 +1,10 @@
-//! What a good file becomes: defaults, inheritance, and changes from the command line.
+//! Tests of good files: defaults, inheritance, and changes from the command line.
 
 use quietcore_site::{
-    Backend, Cache, EarlyWake, Initial, Interface, Length, LoadKind, LoadPlace, OnFault,
-    OverrideError, Scheduling, SignalKind, Site,
+    Backend, Cache, Initial, Interface, Length, LoadKind, LoadPlace, OverrideError, Scheduling,
+    SignalKind, Site,
 };
-use quietcore_units::{ByteSize, Nanos};
+use quietcore_units::{ByteSize, FaultReaction, Nanos, Wake};
 
 use crate::support::{read_text, repository_file};
 
@@ -45,12 +45,13 @@ fn everything_in_a_full_file_arrives() {
     assert_eq!(axis.program.model.as_deref(), Some("../models/servo"));
     assert_eq!(axis.program.deadline, Nanos::from_micros(800));
     assert_eq!(axis.program.wcet, Some(Nanos::from_micros(120)));
-    assert_eq!(axis.program.early_wake, EarlyWake::Adaptive { share_percent: 20 });
+    assert_eq!(axis.program.early_wake, Wake::Adaptive { share_percent: 20 });
     assert_eq!(
         (axis.program.tasks[0].watchdog, axis.program.tasks[0].sensitivity),
         (Nanos::from_micros(500), 3)
     );
-    assert!(matches!(&axis.program.on_fault, OnFault::Substitute(values) if values.len() == 2));
+    assert_eq!(axis.program.on_fault, FaultReaction::Substitute);
+    assert_eq!(axis.program.substitutes.len(), 2);
     assert_eq!(axis.program.retain.len(), 2);
     let hmi = &site.partitions()[1];
     let priorities: Vec<_> = hmi.program.tasks.iter().map(|task| task.scheduling).collect();
@@ -58,13 +59,13 @@ fn everything_in_a_full_file_arrives() {
     assert_eq!(priorities, [fifo(90), fifo(70), fifo(89), fifo(69)]);
     assert_eq!((hmi.vcr.budget_percent, hmi.vcr.memory_bandwidth_percent), (None, Some(40)));
     let margin = Nanos::from_micros(50);
-    assert_eq!(hmi.program.early_wake, EarlyWake::Fixed { margin });
+    assert_eq!(hmi.program.early_wake, Wake::Early { margin });
     let logger = &site.partitions()[2];
     assert_eq!(logger.program.scheduling, Scheduling::Other);
     assert_eq!(logger.program.period, Nanos::from_millis(50));
     let run_time = |index: usize| match site.partitions()[index].program.scheduling {
         Scheduling::Deadline { run_time, .. } => run_time,
-        other => panic!("{other}"),
+        other => panic!("{other:?}"),
     };
     assert_eq!([3, 4].map(run_time), [4, 6].map(Nanos::from_millis));
     let signals = &site.channels()[0].signals;
@@ -133,7 +134,7 @@ fn the_defaults_are_those_of_the_reference() {
     let partition = &site.partitions()[0];
     assert_eq!(partition.backend, Backend::Process);
     assert_eq!(partition.program.scheduling, Scheduling::Fifo { priority: 90 });
-    assert_eq!(partition.program.early_wake, EarlyWake::Off);
+    assert_eq!(partition.program.early_wake, Wake::Sleep);
     assert_eq!(partition.program.period, Nanos::from_millis(1));
     assert_eq!(partition.program.deadline, partition.program.period);
     assert_eq!(site.housekeeping(), None);

@@ -3,7 +3,7 @@
 mod exports;
 
 use crate::support::{assert_stored, machine, read_text, repository_file};
-use quietcore_site::{Example, OnFault, SCHEMA_LINE, init, plan, reference, schema};
+use quietcore_site::{Example, SCHEMA_LINE, init, plan, reference, schema};
 
 #[test]
 fn a_file_with_many_errors_shows_all_of_them() {
@@ -73,9 +73,7 @@ fn the_variables_of_the_examples_are_those_of_their_models() {
         let mut variables = program.retain.clone();
         let maps = site.fieldbuses().iter().flat_map(|bus| &bus.map);
         variables.extend(maps.map(|one| one.variable.clone()));
-        if let OnFault::Substitute(values) = &program.on_fault {
-            variables.extend(values.iter().map(|one| one.variable.clone()));
-        }
+        variables.extend(program.substitutes.iter().map(|one| one.variable.clone()));
         assert!(variables.len() > 2);
         let header: String = model
             .files

@@ -1,4 +1,4 @@
-//! What a network interface can stamp: the ioctl that `ethtool -T` uses.
+//! Asks a network interface for its time stamps, by the ioctl that `ethtool -T` uses.
 //
 // UNSAFETY: an ioctl takes a raw structure with a pointer to a second one.
 

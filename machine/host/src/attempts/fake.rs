@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quietcore_clock::{Sequence, TimeCalibration};
+use quietcore_units::Scheduling;
 
-use super::{
-    Attempt, Attempts, CgroupPlace, CpuidWords, FreshCgroup, GuestSpeed, Policy, Timestamping,
-};
+use super::{Attempt, Attempts, CgroupPlace, CpuidWords, FreshCgroup, GuestSpeed, Timestamping};
 use crate::reading::Reading;
 
 /// Answers what its fields say. As made by [`Fake::granting`], everything is granted and native.
@@ -25,7 +24,7 @@ pub struct Fake {
     pub costs: [f64; 6],
     /// The speed of a KVM guest.
     pub kvm: Reading<GuestSpeed>,
-    /// What interfaces can stamp, by name; others are absent.
+    /// Time stamps of interfaces, by name; others are absent.
     pub timestamping: BTreeMap<String, Timestamping>,
 }
 
@@ -70,10 +69,11 @@ impl Attempts for Fake {
         self.cpuid.get(&(leaf, subleaf)).copied()
     }
 
-    fn schedule(&self, policy: Policy) -> Attempt {
-        match policy {
-            Policy::Fifo(_) => self.fifo.clone(),
-            Policy::Deadline => self.deadline.clone(),
+    fn schedule(&self, scheduling: Scheduling) -> Attempt {
+        match scheduling {
+            Scheduling::Fifo { .. } => self.fifo.clone(),
+            Scheduling::Deadline { .. } => self.deadline.clone(),
+            Scheduling::Other => Attempt::Succeeded,
         }
     }
 

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{Attempt, scheduling};
-use crate::controls::ProcessName;
+use crate::process::ProcessName;
 use crate::reading::Reading;
 use crate::source::Source;
 
@@ -56,16 +56,16 @@ pub enum CgroupVersion {
 pub struct CgroupPlace {
     /// The folder of the group that this process is in.
     pub folder: PathBuf,
-    /// Its interface.
+    /// Version of its interface.
     pub version: CgroupVersion,
 }
 
-/// What happened in a new cgroup.
+/// The result of an attempt in a new cgroup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreshCgroup {
     /// The folder in which it was made; absent without a place to make it.
     pub parent: Reading<String>,
-    /// Its interface.
+    /// Version of its interface; `None` if there was no cgroup.
     pub version: Option<CgroupVersion>,
     /// SCHED_FIFO as the group was.
     pub as_made: Attempt,

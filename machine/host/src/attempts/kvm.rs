@@ -1,4 +1,4 @@
-//! How fast do guests of this machine's KVM run?
+//! Measures the speed of guests of this machine's KVM.
 //!
 //! `/dev/kvm` may be there, open, and still useless: where the hardware's virtualization is not
 //! passed on, some hypervisors interpret the guest, a million instructions a second. So a guest is
@@ -58,7 +58,7 @@ mod x86_64 {
     use crate::reading::Reading;
 
     const LIMIT: Duration = Duration::from_secs(2);
-    /// How long the thread may take to notice the signal.
+    /// The time in which the thread must notice the signal.
     const PATIENCE: Duration = Duration::from_millis(500);
     /// Short and many, so that one of them has the processor for itself on a busy machine.
     const RUN_LENGTH: Duration = Duration::from_millis(2);
@@ -72,7 +72,8 @@ mod x86_64 {
     const SSE_AT: u64 = CODE_AT + 8;
     /// The bit of CR4 that lets a guest use SSE.
     const USES_SSE: u64 = 1 << 9;
-    /// Where Intel processors without real mode in guests keep what they need; any free place.
+    /// Address at which Intel processors without real mode in guests keep a structure of theirs;
+    /// any free place.
     const TSS_AT: usize = 0xfffb_d000;
     /// `KVM_SET_SIGNAL_MASK`: `_IOW(0xae, 0x8b, struct kvm_signal_mask)`.
     const KVM_SET_SIGNAL_MASK: libc::c_ulong = 0x4004_ae8b;
@@ -130,7 +131,7 @@ mod x86_64 {
         Ok(GuestSpeed { instructions_per_second: fastest, has_sse: has_sse(&mut vcpu) })
     }
 
-    /// Whether the guest gets over an instruction of SSE; `None` where KVM does not say.
+    /// Returns `true` if the guest gets over an instruction of SSE; `None` if KVM does not say.
     fn has_sse(vcpu: &mut VcpuFd) -> Option<bool> {
         let mut registers = vcpu.get_regs().ok()?;
         registers.rip = SSE_AT;

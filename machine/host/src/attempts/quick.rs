@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use quietcore_clock::{TimeCalibration, TimeVerdict};
+use quietcore_clock::TimeCalibration;
+use quietcore_units::Scheduling;
 
 use super::Timestamping;
-use super::{Attempt, Attempts, CgroupPlace, CpuidWords, FreshCgroup, GuestSpeed, Live, Policy};
+use super::{Attempt, Attempts, CgroupPlace, CpuidWords, FreshCgroup, GuestSpeed, Live};
 use crate::reading::Reading;
 
 const REASON: &str = "not tried, since it takes time";
@@ -19,8 +20,8 @@ impl Attempts for Quick {
         Live.cpuid(cpu, leaf, subleaf)
     }
 
-    fn schedule(&self, policy: Policy) -> Attempt {
-        Live.schedule(policy)
+    fn schedule(&self, scheduling: Scheduling) -> Attempt {
+        Live.schedule(scheduling)
     }
 
     fn schedule_in_fresh_cgroup(&self, _: &CgroupPlace) -> FreshCgroup {
@@ -28,11 +29,7 @@ impl Attempts for Quick {
     }
 
     fn calibrate_time(&self) -> TimeCalibration {
-        TimeCalibration {
-            instructions_per_second: 0.0,
-            costs: Vec::new(),
-            verdict: TimeVerdict::Unknown { because: REASON.to_owned() },
-        }
+        TimeCalibration::without(REASON.to_owned())
     }
 
     fn calibrate_kvm(&self) -> Reading<GuestSpeed> {

@@ -12,9 +12,10 @@ use std::io;
 use std::mem::size_of;
 use std::thread;
 
+use quietcore_units::{Nanos, Scheduling};
 use rustix::thread::{CpuSet as Affinity, sched_setaffinity};
 
-use super::{Attempt, Policy};
+use super::Attempt;
 
 /// Runs `work` on a thread that is bound to one CPU; `None` where it can't be.
 pub(super) fn on_cpu<T: Send + 'static>(
@@ -35,9 +36,9 @@ pub(super) fn on_cpu<T: Send + 'static>(
 }
 
 /// Tries the policy on a thread of its own.
-pub(super) fn attempt(policy: Policy) -> Attempt {
-    let thread = thread::Builder::new().spawn(move || match set_policy(policy) {
-        Ok(()) => read_back(policy),
+pub(super) fn attempt(scheduling: Scheduling) -> Attempt {
+    let thread = thread::Builder::new().spawn(move || match set(scheduling) {
+        Ok(()) => read_back(scheduling),
         Err(error) => Attempt::Refused(crate::error_text(&error)),
     });
     match thread.map(thread::JoinHandle::join) {
@@ -47,37 +48,40 @@ pub(super) fn attempt(policy: Policy) -> Attempt {
     }
 }
 
-fn set_policy(policy: Policy) -> io::Result<()> {
-    match policy {
-        Policy::Fifo(priority) => set_fifo(priority),
-        Policy::Deadline => set_deadline(),
+fn set(scheduling: Scheduling) -> io::Result<()> {
+    match scheduling {
+        Scheduling::Fifo { priority } => set_scheduler(libc::SCHED_FIFO, priority),
+        Scheduling::Deadline { run_time, deadline, period } => {
+            set_deadline([run_time, deadline, period].map(Nanos::get))
+        }
+        Scheduling::Other => set_scheduler(libc::SCHED_OTHER, 0),
     }
 }
 
 /// Gives the calling thread SCHED_FIFO. Allocates nothing: it also runs between fork and exit.
-pub(super) fn set_fifo(priority: u8) -> io::Result<()> {
+pub(super) fn set_fifo(priority: u32) -> io::Result<()> {
     set_scheduler(libc::SCHED_FIFO, priority)
 }
 
-fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: libc::c_int::from(priority) };
+fn set_scheduler(policy: libc::c_int, priority: u32) -> io::Result<()> {
+    let sched_priority = priority.try_into().unwrap_or(libc::c_int::MAX);
+    let parameters = libc::sched_param { sched_priority };
     // SAFETY: thread 0 is the caller, and the structure lives until the call returns.
     let status =
         unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameters) };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn set_deadline() -> io::Result<()> {
-    const MILLISECOND_NS: u64 = 1_000_000;
+fn set_deadline([run_time, deadline, period]: [u64; 3]) -> io::Result<()> {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: libc::SCHED_DEADLINE as u32,
         sched_flags: 0,
         sched_nice: 0,
         sched_priority: 0,
-        sched_runtime: MILLISECOND_NS,
-        sched_deadline: 10 * MILLISECOND_NS,
-        sched_period: 10 * MILLISECOND_NS,
+        sched_runtime: run_time,
+        sched_deadline: deadline,
+        sched_period: period,
     };
     // SAFETY: thread 0 is the caller, and the structure, whose size it names, lives until the call
     // returns.
@@ -85,10 +89,11 @@ fn set_deadline() -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn read_back(policy: Policy) -> Attempt {
-    let wanted = match policy {
-        Policy::Fifo(_) => libc::SCHED_FIFO,
-        Policy::Deadline => libc::SCHED_DEADLINE,
+fn read_back(scheduling: Scheduling) -> Attempt {
+    let wanted = match scheduling {
+        Scheduling::Fifo { .. } => libc::SCHED_FIFO,
+        Scheduling::Deadline { .. } => libc::SCHED_DEADLINE,
+        Scheduling::Other => libc::SCHED_OTHER,
     };
     // SAFETY: takes a thread number, 0 for the caller, and no pointer.
     let found = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
@@ -109,11 +114,13 @@ fn read_back(policy: Policy) -> Attempt {
 mod tests {
     use super::*;
 
-    /// Whether it is granted depends on the machine; that it answers and restores does not.
+    /// The grant depends on the machine; that it answers and restores does not.
     #[test]
     fn an_attempt_leaves_the_calling_thread_as_it_was() {
-        for policy in [Policy::Fifo(1), Policy::Deadline] {
-            let outcome = attempt(policy);
+        let [run_time, period] = [1, 10].map(Nanos::from_millis);
+        let deadline = Scheduling::Deadline { run_time, deadline: period, period };
+        for scheduling in [Scheduling::fifo(1), deadline] {
+            let outcome = attempt(scheduling);
             assert!(!matches!(outcome, Attempt::NotTried(_)), "{outcome:?}");
         }
         // SAFETY: takes a thread number and no pointer.
@@ -123,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_priority_that_does_not_exist_is_refused() {
-        assert!(matches!(attempt(Policy::Fifo(100)), Attempt::Refused(_)));
+        assert!(matches!(attempt(Scheduling::fifo(100)), Attempt::Refused(_)));
     }
 
     #[test]

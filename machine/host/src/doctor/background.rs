@@ -1,4 +1,5 @@
-//! What runs beside control programs: the kernel's own work, daemons, load, and how it was started.
+//! Findings on what runs beside control programs: the kernel's own work, daemons, load, and the
+//! command line.
 
 use super::finding::finding;
 use super::{Area, Finding, View, sys_file, sysctl};
@@ -146,7 +147,7 @@ fn load(view: &View<'_>) -> Finding {
     }
 }
 
-/// What each parameter means stands in the finding of its subject; here they stand together.
+/// Lists the parameters together; the meaning of each stands in the finding of its subject.
 fn command_line(view: &View<'_>) -> Finding {
     let line = &view.facts.kernel.command_line;
     let given: Vec<String> = PARAMETERS

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reading::Reading;
 
-/// Where a finding belongs.
+/// The area that a finding belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
@@ -18,13 +18,13 @@ pub enum Area {
     Memory,
     /// Preemption, real-time policies, cgroups.
     Scheduler,
-    /// Clocks and timers.
+    /// Clocks and timers of the machine.
     Time,
     /// Interrupts, those of the firmware included.
     Interrupts,
-    /// What is below this kernel, and guests above it.
+    /// The hypervisor below this kernel, and guests above it.
     Virtualization,
-    /// Network interfaces.
+    /// Network interfaces and their drivers.
     Network,
     /// Means to explain a late cycle.
     Tracing,
@@ -53,7 +53,7 @@ impl fmt::Display for Area {
     }
 }
 
-/// How much a finding matters.
+/// The weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -90,27 +90,27 @@ impl fmt::Display for Severity {
 pub struct Finding {
     /// A name that stays the same between versions, such as `preemption-model`.
     pub id: String,
-    /// Where it belongs.
+    /// The area that it belongs to.
     pub area: Area,
-    /// What was looked at, for people; the device where there are several.
+    /// The subject, for people; the device if there are several.
     pub subject: String,
-    /// What was read.
+    /// The value that was read.
     pub read: String,
-    /// What would be right.
+    /// The value that would be right.
     pub right: String,
-    /// What it costs real-time work as it is.
+    /// The cost for real-time work as it is.
     pub effect: String,
     /// The remedy: a command, a kernel parameter or a BIOS option, and how to make it permanent.
     /// Empty where nothing is to be done.
     pub fix: String,
-    /// How much it matters.
+    /// The weight of the finding.
     pub severity: Severity,
 }
 
 /// A finding before its judgement.
 pub(super) struct Draft(Finding);
 
-/// Begins a finding.
+/// Begins a finding without a text.
 pub(super) fn finding(id: &str, area: Area, subject: &str) -> Draft {
     Draft(Finding {
         id: id.to_owned(),
@@ -125,25 +125,25 @@ pub(super) fn finding(id: &str, area: Area, subject: &str) -> Draft {
 }
 
 impl Draft {
-    /// What was read.
+    /// Adds the value that was read.
     pub(super) fn read(mut self, text: impl Into<String>) -> Self {
         self.0.read = text.into();
         self
     }
 
-    /// What would be right.
+    /// Adds the value that would be right.
     pub(super) fn right(mut self, text: impl Into<String>) -> Self {
         self.0.right = text.into();
         self
     }
 
-    /// What it costs real-time work as it is.
+    /// Adds the cost for real-time work as it is.
     pub(super) fn effect(mut self, text: impl Into<String>) -> Self {
         self.0.effect = text.into();
         self
     }
 
-    /// The remedy.
+    /// Adds the remedy, as a command or an advice.
     pub(super) fn fix(mut self, text: impl Into<String>) -> Self {
         self.0.fix = text.into();
         self
@@ -190,5 +190,5 @@ impl Draft {
     }
 }
 
-/// What makes most unreadable things readable.
+/// Remedy for most unreadable facts.
 pub(super) const AS_ROOT: &str = "run `quietcore doctor` as root to read it";

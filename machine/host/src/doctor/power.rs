@@ -1,4 +1,4 @@
-//! What saves power and costs time.
+//! Findings on what saves power and costs time.
 
 use super::finding::finding;
 use super::{Area, Finding, View, kernel_parameter, sys_file};

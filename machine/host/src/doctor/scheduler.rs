@@ -6,7 +6,7 @@ use crate::attempts::Attempt;
 use crate::facts::{CgroupArrangement, PreemptionModel};
 use crate::reading::Reading;
 
-/// How an ordinary user gets real-time priorities.
+/// Remedy by which an ordinary user gets real-time priorities.
 const GRANT_PRIORITY: &str = "run as root, or `@realtime - rtprio 95` in \
                               /etc/security/limits.d/quietcore.conf, or LimitRTPRIO=95 and \
                               AmbientCapabilities=CAP_SYS_NICE in the systemd unit";

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::attempts::{Attempt, Fake, GuestSpeed};
-use crate::facts::TimeReality;
 use crate::machines::Machine;
 use crate::reading::Reading;
+use quietcore_record::record::TimeReality;
 
 fn cpus(text: &str) -> CpuSet {
     text.parse().unwrap()

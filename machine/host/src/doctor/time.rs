@@ -1,8 +1,9 @@
 //! Clocks and timers: whether time is real, steady and cheap to read.
 
+use quietcore_record::record::TimeReality;
+
 use super::finding::{AS_ROOT, finding};
 use super::{Area, Finding, View, kernel_parameter, sysctl};
-use crate::facts::TimeReality;
 use crate::reading::Reading;
 
 pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
@@ -32,9 +33,10 @@ fn reality(view: &View<'_>) -> Finding {
             draft.read(format!("native, {rate:.0} million simple instructions a second")).ok()
         }
         TimeReality::Emulated(because) => draft.read(format!("emulated: {because}")).conformance(),
-        TimeReality::Unknown(because) => {
+        TimeReality::Unknown(because) | TimeReality::Stated(because) => {
             draft.read(because.clone()).unknown("the calibration knows x86-64 only")
         }
+        TimeReality::Unstated => draft.unknown("the calibration knows x86-64 only"),
     }
 }
 

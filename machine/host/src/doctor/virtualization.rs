@@ -1,4 +1,7 @@
-//! What is below this kernel, and what guests above it can expect.
+//! Findings on the hypervisor below this kernel, and on the guests above it.
+
+use quietcore_site::{Backend, BackendDeclaration, HostRequirement};
+use quietcore_wording::both;
 
 use super::finding::finding;
 use super::{Area, Finding, View};
@@ -80,11 +83,13 @@ fn container(view: &View<'_>) -> Finding {
 
 fn kvm_device(view: &View<'_>) -> Finding {
     let opens = &view.facts.virtualization.kvm.opens;
-    let draft =
-        finding("kvm-device", Area::Virtualization, "/dev/kvm").right("can be opened").effect(
-            "partitions with the backends `kvm` and `qemu` are not possible at full speed; \
-             processes and containers are not concerned",
-        );
+    let draft = finding("kvm-device", Area::Virtualization, "/dev/kvm")
+        .right("can be opened")
+        .effect(format!(
+            "partitions with the backends {} are not possible at full speed; processes and \
+                 containers are not concerned",
+            backends(|it| it.requires == HostRequirement::Kvm)
+        ));
     match opens {
         Reading::Read(()) => draft.read("can be opened").ok(),
         Reading::Absent => draft
@@ -103,26 +108,35 @@ fn kvm_device(view: &View<'_>) -> Finding {
     }
 }
 
+/// The backends that are as wanted, in words.
+fn backends(wanted: impl Fn(&BackendDeclaration) -> bool) -> String {
+    both(Backend::words_where(wanted))
+}
+
 fn kvm_speed(view: &View<'_>) -> Finding {
     let speed = &view.facts.virtualization.kvm.speed;
+    let needs = |it: &BackendDeclaration| it.requires == HostRequirement::Kvm;
+    let [lost, others] =
+        [true, false].map(|lost| backends(|it| it.is_realised && needs(it) == lost));
     let draft =
         finding("kvm-guest-speed", Area::Virtualization, "guests under KVM, by calibration")
             .right("run by the processor")
-            .effect(
-                "an interpreted guest runs a thousand times slower, without floating point: no \
-                 timing of it is evidence, and no partition with the backend `kvm` can pass",
-            )
+            .effect(format!(
+                "an interpreted guest runs a thousand times slower, without floating point: \
+                     no timing of it is evidence, and no partition with the backend {lost} can pass"
+            ))
             .fix(if view.is_guest() {
-                "use the backends `process` and `container` here; only the owner of the host can \
-                 change this: there, pass hardware virtualization on to this machine"
+                format!(
+                    "use the backends {others} here; only the owner of the host can change this: \
+                     there, pass hardware virtualization on to this machine"
+                )
             } else {
-                "use the backends `process` and `container`, or a processor with hardware \
-                 virtualization"
+                format!("use the backends {others}, or a processor with hardware virtualization")
             });
     match speed {
         Reading::Read(speed) => {
             match view.facts.virtualization.why_guests_are_not_real(view.facts) {
-                // A requirement only of sites with the backend `kvm`, and their plan says so.
+                // A requirement only of sites with such a backend, and their plan says so.
                 Some(interpreted) => draft.read(interpreted).advice(),
                 None => {
                     let rate = speed.instructions_per_second / 1e6;

@@ -1,4 +1,4 @@
-//! What the machine is doing while it is looked at: load, stolen time, programs that interfere.
+//! The activity of the machine while it is looked at: load, stolen time, programs that interfere.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::reading::Reading;
 use crate::sampler::{Sample, Sampler};
 use crate::source::Source;
 
-/// How long stolen time is watched.
+/// The time for which stolen time is watched.
 const WINDOW: Duration = Duration::from_millis(200);
 /// Processes looked at; beyond this the rest is left out, and said so.
 const PROCESS_LIMIT: usize = 4096;
@@ -29,14 +29,14 @@ const INTERFERING: [&str; 9] = [
     "phc2sys",
 ];
 
-/// What the machine is doing now.
+/// The activity of the machine at this moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     /// Runnable tasks on average over 1, 5 and 15 minutes.
     pub load: Reading<[f64; 3]>,
     /// Tasks that are runnable now.
     pub runnable: Reading<u64>,
-    /// All tasks.
+    /// All tasks of the system.
     pub tasks: Reading<u64>,
     /// The share of time that the hypervisor gave to others.
     pub steal: Reading<Steal>,
@@ -49,7 +49,7 @@ pub struct Activity {
 /// The share of time that the hypervisor gave to others, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steal {
-    /// Since boot.
+    /// Share since boot, 0 to 1.
     pub since_boot: f64,
     /// During 0.2 s just now.
     pub now: f64,

@@ -10,7 +10,7 @@ use crate::source::Source;
 
 pub use containers::Containers;
 
-/// How the two interfaces share the controllers.
+/// The division of the controllers between the two interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CgroupArrangement {
@@ -20,33 +20,33 @@ pub enum CgroupArrangement {
     Hybrid,
     /// Only version 1.
     V1,
-    /// None is mounted.
+    /// Neither interface is mounted.
     None,
 }
 
-/// Control groups.
+/// The hierarchies of control groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cgroups {
-    /// How the interfaces share the controllers.
+    /// The division of the controllers between the interfaces.
     pub arrangement: CgroupArrangement,
-    /// Mounted hierarchies.
+    /// Hierarchies that are mounted here.
     pub mounts: Vec<CgroupMount>,
     /// Controllers that the root of version 2 has.
     pub unified_controllers: Reading<Vec<String>>,
     /// Controllers that this process's group of version 2 hands down.
     pub delegated_controllers: Reading<Vec<String>>,
-    /// Whether this process may make groups below its own.
+    /// Readable if this process may make groups below its own.
     pub may_make_groups: Reading<()>,
     /// Why no list of mounts could be read, if that is so.
     pub mounts_unreadable: Option<String>,
 }
 
-/// A mounted hierarchy.
+/// A hierarchy that is mounted here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CgroupMount {
-    /// Its interface.
+    /// Version of its interface.
     pub version: CgroupVersion,
-    /// Where it is mounted.
+    /// The folder at which it is mounted.
     pub folder: String,
     /// Its controllers; empty for version 2, where files tell.
     pub controllers: Vec<String>,
@@ -61,10 +61,35 @@ impl CgroupMount {
     }
 }
 
+/// There is no group in which a new one could be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CgroupPlaceError {
+    /// The list of mounts can't be read.
+    #[error("{reason}")]
+    Unreadable {
+        /// The file and the kernel's error.
+        reason: String,
+    },
+    /// Neither version 1 nor version 2 is mounted.
+    #[error("no cgroup hierarchy is mounted")]
+    NotMounted,
+    /// The process is in a group above the root of its mount, as in a container.
+    #[error("{folder}: this process's group is not visible here")]
+    NotVisible {
+        /// The group's folder, were it visible.
+        folder: String,
+    },
+}
+
 impl Cgroups {
-    /// Reads them.
+    /// Reads them from the mounts and this process's groups.
     pub fn read(source: &Source) -> Self {
-        read(source)
+        read(source, "self")
+    }
+
+    /// Reads them with the groups of another process in place of this one's.
+    pub fn of_process(source: &Source, process: u32) -> Self {
+        read(source, &process.to_string())
     }
 
     /// The hierarchy of version 1 that has a controller.
@@ -77,28 +102,30 @@ impl Cgroups {
         self.mounts.iter().find(|mount| mount.version == CgroupVersion::V2)
     }
 
-    /// Where a new group would be made by a container runtime: in the hierarchy that has the CPU
-    /// controller.
+    /// Returns the place in which a container runtime would make a new group: this process's group
+    /// in the hierarchy that has the CPU controller.
     ///
     /// # Errors
-    /// Why there is no such place.
-    pub fn place_for_attempt(&self, source: &Source) -> Result<CgroupPlace, String> {
+    /// No hierarchy is known, or this process's group lies outside of what it can see.
+    pub fn place_for_attempt(&self, source: &Source) -> Result<CgroupPlace, CgroupPlaceError> {
         let mount = self.mount_of("cpu").or_else(|| self.unified()).ok_or_else(|| {
-            self.mounts_unreadable
-                .clone()
-                .unwrap_or_else(|| "no cgroup hierarchy is mounted".to_owned())
+            match &self.mounts_unreadable {
+                Some(reason) => CgroupPlaceError::Unreadable { reason: reason.clone() },
+                None => CgroupPlaceError::NotMounted,
+            }
         })?;
         let folder = mount.own_folder();
         if source.exists(&folder) != Reading::Read(true) {
-            return Err(format!("{folder}: this process's group is not visible here"));
+            return Err(CgroupPlaceError::NotVisible { folder });
         }
         Ok(CgroupPlace { folder: source.place(&folder), version: mount.version })
     }
 }
 
-fn read(source: &Source) -> Cgroups {
+/// Reads them as `process` has them: a number, or `self`.
+fn read(source: &Source, process: &str) -> Cgroups {
     let table = source.text("/proc/self/mountinfo");
-    let membership = source.text("/proc/self/cgroup");
+    let membership = source.text(&format!("/proc/{process}/cgroup"));
     let mounts = mounts(table.text().unwrap_or(""), membership.text().unwrap_or(""));
     let any = |version| mounts.iter().any(|mount| mount.version == version);
     // A hierarchy of version 1 without a controller only names groups; systemd keeps one.

@@ -12,15 +12,15 @@ const MSR_SMI_COUNT: u64 = 0x34;
 /// BIOS, board, microcode, system management interrupts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Firmware {
-    /// Who made the machine.
+    /// The maker of the machine.
     pub system_vendor: Reading<String>,
-    /// What the maker calls it.
+    /// The maker's name for it.
     pub product: Reading<String>,
-    /// The main board.
+    /// Name of the main board.
     pub board: Reading<String>,
-    /// The BIOS's version.
+    /// Version of the BIOS.
     pub bios_version: Reading<String>,
-    /// The BIOS's date.
+    /// Date of the BIOS.
     pub bios_date: Reading<String>,
     /// The version of the processor's microcode.
     pub microcode: Reading<String>,

@@ -9,16 +9,16 @@ use crate::source::Source;
 /// Interrupts and where they may fire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interrupts {
-    /// Where a new interrupt may fire.
+    /// CPUs on which a new interrupt may fire.
     pub default_affinity: Reading<CpuList>,
-    /// The device interrupts.
+    /// Device interrupts, by their numbers.
     pub list: Vec<Interrupt>,
 }
 
-/// One device interrupt.
+/// A device interrupt with its CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interrupt {
-    /// The kernel's number.
+    /// The kernel's number of it.
     pub number: u32,
     /// The handlers' names as `/proc/interrupts` shows them; empty where that can't be read.
     pub name: String,
@@ -26,13 +26,20 @@ pub struct Interrupt {
     pub affinity: Reading<CpuList>,
     /// The CPU on which the hardware delivers it now.
     pub effective: Reading<CpuList>,
-    /// How often it fired since boot, on all CPUs.
+    /// Times that it fired since boot, on all CPUs.
     pub count: u64,
 }
 
+impl Interrupts {
+    /// Reads `/proc/irq` and `/proc/interrupts` below the source; what is missing stays empty.
+    pub fn read(source: &Source) -> Self {
+        read(source)
+    }
+}
+
 impl Interrupt {
-    /// Whether it can fire on one of these CPUs and is in use: some interrupts, such as spare
-    /// queues, never fire.
+    /// Returns `true` if it can fire on one of these CPUs and is in use: some interrupts, such as
+    /// spare queues, never fire.
     pub fn may_disturb(&self, cpus: &CpuList) -> bool {
         let reaches = |list: &CpuList| !list.0.intersection(&cpus.0).is_empty();
         match (self.effective.get(), self.affinity.get()) {

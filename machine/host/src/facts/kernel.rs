@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::reading::Reading;
 use crate::source::{Source, TEXT_LIMIT};
 
-/// What is kept of the kernel's configuration.
+/// Symbols of the kernel's configuration that are kept.
 const SYMBOLS: [&str; 24] = [
     "CONFIG_PREEMPT_RT",
     "CONFIG_PREEMPT_DYNAMIC",
@@ -44,27 +44,28 @@ pub struct Kernel {
     pub release: Reading<String>,
     /// Its version line, `/proc/version`.
     pub version: Reading<String>,
-    /// Where it can be interrupted.
+    /// The points at which it can be interrupted.
     pub preemption: Preemption,
-    /// How it was started.
+    /// The parameters that it was started with.
     pub command_line: CommandLine,
     /// Those symbols of its configuration that matter here and are set, with their values.
     pub configuration: Reading<BTreeMap<String, String>>,
-    /// Whether the kernel protects itself from root, `/sys/kernel/security/lockdown`.
+    /// The kernel's protection from root, `/sys/kernel/security/lockdown`.
     pub lockdown: Reading<String>,
     /// Why this kernel is tainted, as a bit mask; 0 is clean.
     pub tainted: Reading<u64>,
 }
 
 impl Kernel {
-    /// Whether a symbol is built in or a module; `None` where the configuration can't be read.
+    /// Returns `true` if a symbol is built in or a module; `None` if the configuration can't be
+    /// read.
     pub fn configured(&self, symbol: &str) -> Option<bool> {
         let symbols = self.configuration.get()?;
         Some(matches!(symbols.get(symbol).map(String::as_str), Some("y" | "m")))
     }
 }
 
-/// Where the kernel can be interrupted by a task of higher priority.
+/// The points at which the kernel can be interrupted by a task of higher priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreemptionModel {
@@ -78,7 +79,7 @@ pub enum PreemptionModel {
     Voluntary,
     /// `PREEMPT_NONE`: on return to user space.
     None,
-    /// Not known.
+    /// The kernel does not say.
     Unknown,
 }
 
@@ -106,14 +107,14 @@ impl PreemptionModel {
     }
 }
 
-/// What is known about preemption.
+/// The facts about preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preemption {
     /// The model in force.
     pub model: PreemptionModel,
-    /// What says so, in words.
+    /// The source of this, in words.
     pub because: String,
-    /// Whether the model can be chosen at boot and, through debugfs, while running.
+    /// `true` if the model can be chosen at boot and, through debugfs, while running.
     pub dynamic: bool,
 }
 

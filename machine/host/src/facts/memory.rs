@@ -13,21 +13,21 @@ const HUGE_PAGES: &str = "/sys/kernel/mm/hugepages";
 pub struct Memory {
     /// All memory that the kernel manages, in KiB.
     pub total_kib: Reading<u64>,
-    /// What a program could still get, in KiB.
+    /// Memory that a program could still get, in KiB.
     pub available_kib: Reading<u64>,
     /// Swap space, in KiB.
     pub swap_total_kib: Reading<u64>,
     /// Swap space in use, in KiB.
     pub swap_used_kib: Reading<u64>,
-    /// How willingly the kernel swaps, 0 to 200.
+    /// The kernel's tendency to swap, 0 to 200.
     pub swappiness: Reading<u32>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Reading<String>,
     /// When the kernel stalls a program to make a huge page.
     pub transparent_defragmentation: Reading<String>,
-    /// Whether equal pages are merged (KSM): 0 no, 1 yes, 2 being undone.
+    /// Merging of equal pages (KSM): 0 no, 1 yes, 2 being undone.
     pub same_page_merging: Reading<u32>,
-    /// How eagerly memory is compacted in the background, 0 to 100.
+    /// The effort to compact memory in the background, 0 to 100.
     pub compaction: Reading<u32>,
     /// Pools of huge pages.
     pub huge_pages: Vec<HugePages>,

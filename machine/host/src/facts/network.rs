@@ -8,7 +8,7 @@ use crate::source::Source;
 
 const INTERFACES: &str = "/sys/class/net";
 
-/// Network interfaces.
+/// The network interfaces, `lo` left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     /// Those with a device behind them, and bridges and the like without one.
@@ -17,14 +17,14 @@ pub struct Network {
     pub clocks: Vec<String>,
 }
 
-/// A network interface.
+/// A network interface with its driver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interface {
-    /// Its name.
+    /// Name, such as `eth0`.
     pub name: String,
-    /// Whether a device is behind it.
+    /// `true` if a device is behind it.
     pub physical: bool,
-    /// Its driver.
+    /// Name of its driver.
     pub driver: Reading<String>,
     /// `up`, `down` or `unknown`.
     pub state: Reading<String>,
@@ -32,7 +32,7 @@ pub struct Interface {
     pub speed_mbit: Reading<u64>,
     /// The memory node that is near; −1 is none.
     pub node: Reading<i32>,
-    /// What it can stamp.
+    /// Time stamps that it can take.
     pub timestamping: Reading<Timestamping>,
     /// Its interrupts, where the device has messages of its own.
     pub interrupts: Vec<u32>,

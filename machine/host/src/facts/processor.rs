@@ -8,5 +8,5 @@ pub(super) mod power;
 
 use super::{field, field_of};
 
-/// Where the kernel describes CPUs.
+/// Folder in which the kernel describes CPUs.
 const CPUS: &str = "/sys/devices/system/cpu";

@@ -1,9 +1,10 @@
-//! How the scheduler is set, what it really grants, and what this process may do.
+//! The settings of the scheduler, its real grants, and the limits of this process.
 
+use quietcore_units::{Nanos, Scheduling};
 use serde::{Deserialize, Serialize};
 
 use super::Cgroups;
-use crate::attempts::{Attempt, Attempts, FreshCgroup, Policy};
+use crate::attempts::{Attempt, Attempts, FreshCgroup};
 use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 use crate::source::Source;
@@ -12,8 +13,14 @@ const KERNEL: &str = "/proc/sys/kernel";
 
 /// The priority that control programs run at, below that the kernel's own threads need.
 const CONTROL_PRIORITY: u8 = 90;
+/// The reservation by which SCHED_DEADLINE is tried.
+const TRIED_DEADLINE: Scheduling = Scheduling::Deadline {
+    run_time: Nanos::from_millis(1),
+    deadline: Nanos::from_millis(10),
+    period: Nanos::from_millis(10),
+};
 
-/// How the scheduler is set and what it grants.
+/// The settings of the scheduler and its grants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduler {
     /// The time that real-time tasks may take of each period, in µs; −1 is unlimited.
@@ -49,16 +56,16 @@ pub struct Scheduler {
 /// A limit of this process; absent values stand for "unlimited".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// What holds now.
+    /// The limit that holds now.
     pub soft: Option<u64>,
-    /// What the process may raise it to.
+    /// The limit up to which the process may raise it.
     pub hard: Option<u64>,
 }
 
-/// What this process may do.
+/// Rights and limits of this process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The effective user.
+    /// Number of the effective user.
     pub user: Reading<u32>,
     /// The highest real-time priority without a capability.
     pub realtime_priority: Reading<Limit>,
@@ -73,7 +80,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether a capability, by its number, is effective; `None` where that is not known.
+    /// Returns `true` if a capability, by its number, is effective; `None` if that is not known.
     pub fn capable(&self, capability: u32) -> Option<bool> {
         Some(self.capabilities.get()? & (1_u64 << capability.min(63)) != 0)
     }
@@ -85,13 +92,13 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts, cgroups: &Cgroups)
         rt_runtime_us: source.value(&at("sched_rt_runtime_us")),
         rt_period_us: source.value(&at("sched_rt_period_us")),
         rt_group: rt_group(source, cgroups),
-        fifo: attempts.schedule(Policy::Fifo(1)),
-        fifo_control: attempts.schedule(Policy::Fifo(CONTROL_PRIORITY)),
+        fifo: attempts.schedule(Scheduling::fifo(1)),
+        fifo_control: attempts.schedule(Scheduling::fifo(CONTROL_PRIORITY)),
         fifo_fresh_cgroup: match cgroups.place_for_attempt(source) {
             Ok(place) => attempts.schedule_in_fresh_cgroup(&place),
-            Err(reason) => FreshCgroup::not_tried(&reason),
+            Err(error) => FreshCgroup::not_tried(&error.to_string()),
         },
-        deadline: attempts.schedule(Policy::Deadline),
+        deadline: attempts.schedule(TRIED_DEADLINE),
         autogroup: source.switch(&at("sched_autogroup_enabled")),
         watchdog: source.switch(&at("watchdog")),
         nmi_watchdog: source.switch(&at("nmi_watchdog")),

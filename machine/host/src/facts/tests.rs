@@ -146,7 +146,6 @@ fn the_conditions_have_the_same_names_on_every_machine() {
         "microcode",
         "preemption",
         "rt_throttling",
-        "time_is_real",
         "topology",
     ];
     for machine in [Machine::tuned(), Machine::empty()] {

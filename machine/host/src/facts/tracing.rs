@@ -8,22 +8,22 @@ use crate::source::Source;
 /// Tracers and their permissions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tracing {
-    /// Where the kernel's tracing files are; absent when they are not mounted.
+    /// Folder of the kernel's tracing files; absent when they are not mounted.
     pub folder: Reading<String>,
     /// The tracers, such as `osnoise`, `timerlat`, `hwlat`, `function`.
     pub tracers: Reading<Vec<String>>,
     /// The tracer in use; `nop` is none.
     pub current: Reading<String>,
-    /// Who may count events: −1 everyone, 2 root only for the kernel, 3 nobody else.
+    /// The right to count events: −1 everyone, 2 root only for the kernel, 3 nobody else.
     pub perf_paranoid: Reading<i32>,
-    /// Whether programs in the kernel (eBPF) are refused to ordinary users; 0 is allowed.
+    /// Refusal of programs in the kernel (eBPF) to ordinary users; 0 allows them.
     pub unprivileged_bpf_disabled: Reading<u32>,
-    /// Whether the kernel describes its types for eBPF.
+    /// `true` if the kernel describes its types for eBPF.
     pub bpf_types: Reading<bool>,
 }
 
 impl Tracing {
-    /// Whether a tracer is there; `None` where the list can't be read.
+    /// Returns `true` if a tracer is there; `None` if the list can't be read.
     pub fn has(&self, tracer: &str) -> Option<bool> {
         Some(self.tracers.get()?.iter().any(|other| other == tracer))
     }

@@ -1,4 +1,5 @@
-//! What is below this kernel, what is around this process, and whether it can hold guests itself.
+//! The hypervisor below this kernel, the container around this process, and the kernel's own means
+//! to hold guests.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use crate::facts::Facts;
 use crate::reading::Reading;
 use crate::source::Source;
 
-/// What is below this kernel, and whether it can hold guests itself.
+/// The hypervisor below this kernel, and its own means to hold guests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Virtualization {
     /// The hypervisor's signature from CPUID, such as `KVMKVMKVM`; absent on bare metal.
@@ -23,11 +24,11 @@ pub struct Virtualization {
 /// The kernel's own virtual machines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kvm {
-    /// Whether `/dev/kvm` can be opened.
+    /// Readable if `/dev/kvm` can be opened.
     pub opens: Reading<()>,
-    /// How fast its guests run.
+    /// The speed of its guests.
     pub speed: Reading<GuestSpeed>,
-    /// Whether guests may hold guests themselves.
+    /// `true` if guests may hold guests themselves.
     pub nested: Reading<bool>,
     /// The module in use, such as `kvm_intel`; absent where it is built in otherwise.
     pub module: Reading<String>,
@@ -58,7 +59,7 @@ impl Virtualization {
         Some(format!("interpreted: {:.1} million instructions a second{without}", rate / 1e6))
     }
 
-    /// Whether this kernel runs on a hypervisor; `None` where the processor can't be asked.
+    /// Returns `true` if this kernel runs on a hypervisor; `None` if the processor can't be asked.
     pub fn is_guest(&self) -> Option<bool> {
         match &self.hypervisor {
             Reading::Read(_) => Some(true),

@@ -1,5 +1,5 @@
-//! What of a site's reservation only a reboot or the firmware can give: parameters of the kernel's
-//! command line, and settings that are made before there is a kernel.
+//! Parts of a site's reservation that only a reboot or the firmware can give: parameters of the
+//! kernel's command line, and settings that are made before there is a kernel.
 //!
 //! It is said and never done: a machine that does not start any more is worth less than a late
 //! cycle.
@@ -14,7 +14,7 @@ use crate::facts::{CgroupArrangement, Facts, PreemptionModel};
 use crate::reading::Reading;
 use crate::source::Source;
 
-/// What starts the kernel, and so where its command line is kept.
+/// The program that starts the kernel, and so keeps its command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BootLoader {
@@ -22,7 +22,7 @@ pub enum BootLoader {
     Grub,
     /// systemd-boot, with `/etc/kernel/cmdline`.
     SystemdBoot,
-    /// Neither was found.
+    /// Neither of them was found.
     Unknown,
 }
 
@@ -45,7 +45,7 @@ impl BootLoader {
         }
     }
 
-    /// How parameters are added to the command line.
+    /// Describes how parameters are added to the command line.
     fn remedy(self) -> &'static str {
         match self {
             Self::Grub => {
@@ -68,16 +68,16 @@ impl BootLoader {
 /// Something to be set, and what it is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BootSetting {
-    /// What to set.
+    /// The parameter or setting.
     pub set: String,
-    /// What that does.
+    /// The effect, as the rest of a sentence.
     pub so_that: &'static str,
 }
 
-/// What only a reboot or the firmware can give.
+/// Advice on what only a reboot or the firmware can give.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BootAdvice {
-    /// What starts the kernel.
+    /// The program that starts the kernel.
     pub loader: BootLoader,
     /// Parameters that the kernel's command line lacks.
     pub parameters: Vec<BootSetting>,
@@ -86,8 +86,8 @@ pub struct BootAdvice {
 }
 
 impl BootAdvice {
-    /// What a site's reservation lacks on this machine. CPUs that no profile pins a partition to
-    /// need nothing.
+    /// Lists what a site's reservation lacks on this machine. CPUs that no profile pins a partition
+    /// to need nothing.
     pub fn of(site: &Site, facts: &Facts, loader: BootLoader) -> Self {
         let pinned = site.campaign().profiles.iter().any(|profile| profile.pinned);
         let cpus = if pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
@@ -96,7 +96,7 @@ impl BootAdvice {
         Self { loader, parameters, firmware }
     }
 
-    /// Whether there is nothing to say.
+    /// Returns `true` if nothing is lacking.
     pub fn is_empty(&self) -> bool {
         self.parameters.is_empty() && self.firmware.is_empty()
     }

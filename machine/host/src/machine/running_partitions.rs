@@ -1,8 +1,8 @@
 //! The partitions that run on this machine, whoever started them and wherever that one keeps his
 //! files.
 //!
-//! What runs is found among the processes, so that nothing is ever left of one that has ended. Each
-//! process of a partition bears in its arguments whose it is:
+//! Running partitions are found among the processes, so that nothing is ever left of one that has
+//! ended. Each process of a partition bears its owner in its arguments:
 //!
 //! ```text
 //! quietcore-runtime partition 7 of=press/axis cpus=1 by=4711-883721-4026531836
@@ -14,14 +14,13 @@
 //! threads alone. Policies and CPUs are always those that the kernel says of the threads. Processes
 //! in containers are seen by who is outside of them, and not the other way round.
 
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use quietcore_units::{CpuId, CpuSet};
+use quietcore_units::{CpuId, CpuSet, SchedulingPolicy};
 
-use crate::controls::ProcessName;
 use crate::cpu_list::CpuList;
+use crate::process::ProcessName;
 use crate::source::Source;
 
 /// The program that partitions run in, and what its first argument is then.
@@ -32,21 +31,17 @@ const THREADS_MAX: usize = 256;
 /// The fields of `/proc/PID/stat` (proc_pid_stat(5)), counted from the one behind the name.
 const REAL_TIME_PRIORITY: usize = 37;
 const POLICY: usize = 38;
-/// Policies of the kernel (Linux, `include/uapi/linux/sched.h`).
-const FIFO: u32 = 1;
-const ROUND_ROBIN: u32 = 2;
-const DEADLINE: u32 = 6;
 
 /// The owner of a partition's process, for as long as its site is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionOwner {
-    /// The site.
+    /// Name of the site.
     pub site: String,
-    /// The partition.
+    /// Name of the partition.
     pub partition: String,
     /// The CPUs that its tasks are pinned to.
     pub cpus: CpuSet,
-    /// The supervisor.
+    /// The process of the supervisor.
     pub supervisor: ProcessName,
 }
 
@@ -63,7 +58,7 @@ impl PartitionOwner {
         [format!("of={site}/{partition}"), format!("cpus={cpus}"), format!("by={supervisor}")]
     }
 
-    /// Reads them.
+    /// Parses the arguments of a process.
     fn of_arguments(arguments: &[&str]) -> Option<Self> {
         let value = |key: &str| arguments.iter().find_map(|it| it.strip_prefix(key));
         let (site, partition) = value("of=")?.split_once('/')?;
@@ -76,32 +71,11 @@ impl PartitionOwner {
     }
 }
 
-/// The real-time policy of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RealTimePolicy {
-    /// `SCHED_RR`, and its priority.
-    RoundRobin(u32),
-    /// `SCHED_FIFO`, and its priority.
-    Fifo(u32),
-    /// `SCHED_DEADLINE`, which comes before all others.
-    Deadline,
-}
-
-impl fmt::Display for RealTimePolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::RoundRobin(priority) => write!(f, "SCHED_RR {priority}"),
-            Self::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
-            Self::Deadline => f.write_str("SCHED_DEADLINE"),
-        }
-    }
-}
-
 /// A real-time thread, and where it may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealTimeThread {
-    /// Its policy.
-    pub policy: RealTimePolicy,
+    /// The real-time policy that it has, with its priority if that has one.
+    pub policy: SchedulingPolicy,
     /// The CPUs that it may run on.
     pub cpus: CpuSet,
 }
@@ -109,13 +83,13 @@ pub struct RealTimeThread {
 /// A partition that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningPartition {
-    /// Its process.
+    /// Number of its process.
     pub process: u32,
     /// The user whose process it is: the name, or the number where it has none here.
     pub user: String,
     /// Whose it is; `None` where a campaign or a probe measures.
     pub owner: Option<PartitionOwner>,
-    /// Its real-time threads.
+    /// Its threads under a real-time policy.
     pub threads: Vec<RealTimeThread>,
 }
 
@@ -151,11 +125,12 @@ impl RunningPartition {
 
     /// Returns the highest policy of its threads that may run on `cpu`; of those alone that may run
     /// nowhere else where that is asked.
-    pub fn policy_on(&self, cpu: CpuId, is_pinned: bool) -> Option<RealTimePolicy> {
+    pub fn policy_on(&self, cpu: CpuId, is_pinned: bool) -> Option<SchedulingPolicy> {
         let runs_there = |thread: &&RealTimeThread| {
             thread.cpus.contains(cpu) && (!is_pinned || thread.cpus.len() == 1)
         };
-        self.threads.iter().filter(runs_there).map(|thread| thread.policy).max()
+        let there = self.threads.iter().filter(runs_there).map(|thread| thread.policy);
+        there.max_by_key(|policy| policy.real_time_rank())
     }
 }
 
@@ -197,12 +172,8 @@ fn threads(source: &Source, process: u32) -> Vec<RealTimeThread> {
         // The name in parentheses may have anything in it.
         let fields: Vec<&str> = stat.get()?.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |field: usize| fields.get(field)?.parse::<u32>().ok();
-        let policy = match number(POLICY)? {
-            FIFO => RealTimePolicy::Fifo(number(REAL_TIME_PRIORITY)?),
-            ROUND_ROBIN => RealTimePolicy::RoundRobin(number(REAL_TIME_PRIORITY)?),
-            DEADLINE => RealTimePolicy::Deadline,
-            _ => return None,
-        };
+        let policy = SchedulingPolicy::from_kernel(number(POLICY)?, number(REAL_TIME_PRIORITY)?);
+        policy.real_time_rank()?;
         let cpus = status(source, &format!("{own}/status"), "Cpus_allowed_list:")?;
         Some(RealTimeThread { policy, cpus: cpus.parse::<CpuList>().ok()?.0 })
     };

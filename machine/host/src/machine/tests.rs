@@ -1,4 +1,4 @@
-//! What a plan learns of a machine from its facts.
+//! Tests of the facts that a plan gets.
 
 use super::Facts;
 use quietcore_site::CacheWays;
@@ -6,8 +6,8 @@ use quietcore_units::ByteSize;
 
 use crate::Reading;
 use crate::attempts::GuestSpeed;
-use crate::facts::TimeReality;
 use crate::machines::Machine;
+use quietcore_record::record::TimeReality;
 
 #[test]
 fn a_plan_learns_what_the_facts_say() {

@@ -1,26 +1,26 @@
-//! What a load achieved: rates, CPU time and what is wrong, computed from two observations.
+//! The achievement of a load: rates, CPU time and problems, computed from two observations.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::board::Counters;
-use crate::kind::LoadKind;
 
 /// The intensity that the workers of one request reached between two measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Achieved {
-    /// What the workers do.
+    /// The work of the workers.
     pub kind: LoadKind,
-    /// How many workers there should be.
+    /// Workers that were asked for.
     pub workers: u32,
-    /// How many of them live.
+    /// Workers whose process lives.
     pub workers_alive: u32,
-    /// How many of them live and make no progress.
+    /// Workers that live and make no progress.
     pub workers_stalled: u32,
-    /// What each worker works on, for kinds that have a size.
+    /// Bytes that each worker works on, for kinds that have a size.
     pub size: Option<ByteSize>,
     /// The CPUs on which at least one worker may run, read back from the kernel.
     #[serde(with = "cpus_as_text")]
@@ -29,7 +29,7 @@ pub struct Achieved {
     pub interval: Nanos,
     /// Operations of all workers, in `unit`.
     pub operations_per_second: f64,
-    /// What is counted, such as `sqrt/s`.
+    /// The unit of what is counted, such as `sqrt/s`.
     pub unit: Cow<'static, str>,
     /// Bytes of all workers per second, for kinds that move bytes. A byte that is
     /// allocated, copied or sent counts once; one that is written to a disk and read back counts
@@ -38,13 +38,13 @@ pub struct Achieved {
     /// CPU time of all workers and their children as a share of one CPU: 10 workers that share one
     /// CPU reach 1.0. The kernel counts in steps of 10 ms.
     pub cpu_share: f64,
-    /// What is wrong with the workers.
+    /// Faults of the workers; one worker may have several.
     pub faults: Vec<WorkerFault>,
 }
 
 impl Achieved {
-    /// Whether every worker lives, progresses and runs under the conditions asked for. If not, the
-    /// measurement that it disturbs is invalid.
+    /// Returns `true` if every worker lives, progresses and runs under the conditions asked for. If
+    /// not, the measurement that it disturbs is invalid.
     pub fn is_complete(&self) -> bool {
         self.faults.is_empty() && self.workers_alive == self.workers
     }
@@ -57,11 +57,11 @@ pub struct WorkerFault {
     pub worker: u32,
     /// The number of its process.
     pub process_id: u32,
-    /// What is wrong.
+    /// The problem of the worker.
     pub problem: WorkerProblem,
 }
 
-/// What can be wrong with a worker.
+/// A problem of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerProblem {
@@ -74,22 +74,22 @@ pub enum WorkerProblem {
     },
     /// It lives, but gives no sign of progress.
     Stalled {
-        /// For how long.
+        /// Time without a sign of progress.
         silent_for: Nanos,
     },
     /// A signal or a debugger stopped it.
     Stopped,
     /// It is scheduled in another way than at its start.
     Conditions {
-        /// What was found.
+        /// The conditions that were found.
         found: String,
-        /// What was there at the start.
+        /// The conditions at the start.
         expected: String,
     },
 }
 
 impl WorkerProblem {
-    /// Whether a worker with this problem lives and does no work.
+    /// Returns `true` if a worker with this problem lives and does no work.
     pub(crate) fn is_stall(&self) -> bool {
         matches!(self, Self::Stalled { .. } | Self::Stopped)
     }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, CpuSet};
 
-use crate::error::RequestProblem;
-use crate::kind::LoadKind;
+use crate::error::{FolderError, RequestProblem};
 use crate::parent::facts::{Facts, FolderFacts};
 use crate::request::{LoadRequest, WORKER_LIMIT};
 
@@ -39,7 +39,7 @@ pub(crate) struct CheckedLoad {
 pub(crate) fn check(
     requests: &[LoadRequest],
     facts: &Facts,
-    folder_facts: impl Fn(&Path) -> Result<FolderFacts, String>,
+    folder_facts: impl Fn(&Path) -> Result<FolderFacts, FolderError>,
 ) -> Result<Vec<CheckedLoad>, Vec<RequestProblem>> {
     let mut problems = Vec::new();
     let mut loads = Vec::new();
@@ -151,7 +151,7 @@ fn check_folder(
     position: usize,
     load: &CheckedLoad,
     folder: &Path,
-    folder_facts: impl Fn(&Path) -> Result<FolderFacts, String>,
+    folder_facts: impl Fn(&Path) -> Result<FolderFacts, FolderError>,
 ) -> Option<RequestProblem> {
     let folder = folder.to_owned();
     let facts = match folder_facts(&folder) {
@@ -175,11 +175,9 @@ fn check_totals(loads: &[CheckedLoad], facts: &Facts) -> Vec<RequestProblem> {
     if workers > u64::from(WORKER_LIMIT) {
         problems.push(RequestProblem::TooManyWorkers { workers });
     }
-    let in_memory =
-        |kind| matches!(kind, LoadKind::Malloc | LoadKind::Cache | LoadKind::MemoryBandwidth);
     let needed = loads
         .iter()
-        .filter(|load| in_memory(load.kind))
+        .filter(|load| load.kind.fills_memory())
         .fold(0, |sum: u64, load| sum.saturating_add(total(load).get()));
     let needed = ByteSize::new(needed);
     if exceeds_share(needed, facts.available_memory) {
@@ -188,7 +186,7 @@ fn check_totals(loads: &[CheckedLoad], facts: &Facts) -> Vec<RequestProblem> {
     problems
 }
 
-/// What all workers of a load take together.
+/// Returns the bytes that all workers of a load take together.
 fn total(load: &CheckedLoad) -> ByteSize {
     let each = load.size.map_or(0, ByteSize::get);
     ByteSize::new(each.saturating_mul(u64::from(load.workers)))

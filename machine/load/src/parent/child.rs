@@ -8,10 +8,10 @@ use std::process::{ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-/// How much of a worker's standard error is kept. More is read and thrown away.
+/// Bytes of a worker's standard error that are kept. More is read and thrown away.
 const STDERR_KEPT: usize = 4096;
-/// How much is read in one go, so that a worker that writes without end can't hold up its parent.
-/// It is also what a pipe holds; a worker that fills it waits, does no work, and is seen as
+/// Bytes that are read in one go, so that a worker that writes without end can't hold up its
+/// parent. It is also what a pipe holds; a worker that fills it waits, does no work, and is seen as
 /// stalled.
 const STDERR_READ: usize = 64 << 10;
 
@@ -66,7 +66,7 @@ impl Child {
         self.process.id()
     }
 
-    /// How the worker ended, or `None` while it lives. Reaps it.
+    /// Returns the exit status of the worker, or `None` while it lives. Reaps it.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = match self.process.try_wait() {

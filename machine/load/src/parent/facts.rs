@@ -1,4 +1,4 @@
-//! What the checks must know about this machine, and how it is read.
+//! The facts about this machine that the checks need, and how they are read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quietcore_units::{ByteSize, CpuSet};
 use rustix::fs::{statfs, statvfs};
 
-use crate::error::LoadError;
+use crate::error::{FolderError, LoadError};
 
 /// The size assumed where the machine doesn't tell that of its last-level cache.
 const LAST_LEVEL_CACHE_ASSUMED: ByteSize = ByteSize::new(32 << 20);
@@ -14,7 +14,7 @@ const LAST_LEVEL_CACHE_ASSUMED: ByteSize = ByteSize::new(32 << 20);
 /// Magic numbers of file systems that keep their files in memory: tmpfs and ramfs.
 const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// What the checks must know, as values, so that they can be tested without the machine.
+/// The facts that the checks need, as values, so that they can be tested without the machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// `MemAvailable`: what can be used without swapping.
@@ -39,24 +39,27 @@ impl Facts {
     }
 }
 
-/// What a folder offers a disk load.
+/// The space that a folder offers a disk load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FolderFacts {
-    /// What an ordinary user may still write there.
+    /// Space that an ordinary user may still fill there.
     pub(crate) free: ByteSize,
 }
 
 impl FolderFacts {
-    /// Reads them; the error is the reason why the folder can't be used.
-    pub(crate) fn read(folder: &Path) -> Result<Self, String> {
+    /// Reads the space from the folder's file system.
+    ///
+    /// # Errors
+    /// [`FolderError`]; files in memory would be no load of a disk.
+    pub(crate) fn read(folder: &Path) -> Result<Self, FolderError> {
         if !folder.is_dir() {
-            return Err("there is no such folder".to_owned());
+            return Err(FolderError::Missing);
         }
-        let kind = statfs(folder).map_err(|error| error.to_string())?.f_type as u32;
+        let kind = statfs(folder).map_err(FolderError::of)?.f_type as u32;
         if IN_MEMORY.contains(&kind) {
-            return Err("its files are kept in memory".to_owned());
+            return Err(FolderError::InMemory);
         }
-        let space = statvfs(folder).map_err(|error| error.to_string())?;
+        let space = statvfs(folder).map_err(FolderError::of)?;
         Ok(Self { free: ByteSize::new(space.f_bavail.saturating_mul(space.f_frsize)) })
     }
 }
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_missing_or_in_memory_is_no_disk() {
         let missing = FolderFacts::read(Path::new("/nowhere/at/all"));
-        assert_eq!(missing, Err("there is no such folder".to_owned()));
+        assert_eq!(missing, Err(FolderError::Missing));
         // procfs has a kind of its own; a tmpfs is at hand on nearly every machine.
         let shared = Path::new("/dev/shm");
         if statfs(shared).is_ok_and(|found| found.f_type as u32 == IN_MEMORY[0]) {

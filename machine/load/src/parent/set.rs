@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use quietcore_site::LoadKind;
 use quietcore_units::{CpuSet, Nanos};
 use rustix::param::clock_ticks_per_second;
 
@@ -150,8 +151,8 @@ impl LoadSet {
         Ok(())
     }
 
-    /// What each request achieved since the previous call, or since all workers were seen to work,
-    /// in the order of the requests.
+    /// Returns what each request achieved since the previous call, or since all workers were seen
+    /// to work, in the order of the requests.
     pub fn measure(&mut self) -> Vec<Achieved> {
         let now = monotonic_now();
         let interval = now.saturating_sub(self.measured_at);
@@ -165,7 +166,7 @@ impl LoadSet {
         self.workers().filter_map(Worker::living_process_id).collect()
     }
 
-    /// What workers that go on had to say, such as a setting that they could not make.
+    /// Returns remarks of workers that go on, such as a setting that they could not make.
     pub fn remarks(&mut self) -> Vec<String> {
         self.workers().filter_map(Worker::remark).collect()
     }
@@ -222,7 +223,7 @@ impl Load {
         let mut workers_alive = 0;
         let mut workers_stalled = 0;
         for worker in &mut self.workers {
-            let seen = worker.observe(board, now, kind.stalled_after(), &mut totals);
+            let seen = worker.observe(board, now, stalled_after(kind), &mut totals);
             cpus = cpus.union(&seen.cpus);
             workers_alive += u32::from(seen.alive);
             workers_stalled += u32::from(seen.problems.iter().any(WorkerProblem::is_stall));
@@ -246,5 +247,16 @@ impl Load {
             cpu_share: totals.cpu_share(interval, clock_ticks_per_second()),
             faults,
         }
+    }
+}
+
+/// Returns the time without a sign of progress after which a healthy worker counts as stalled.
+///
+/// A worker shares its CPU with others and progresses in steps of milliseconds; forcing a file to a
+/// busy disk can take seconds.
+const fn stalled_after(kind: LoadKind) -> Nanos {
+    match kind {
+        LoadKind::Disk => Nanos::from_secs(10),
+        _ => Nanos::from_secs(2),
     }
 }

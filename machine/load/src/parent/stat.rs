@@ -1,4 +1,4 @@
-//! What the kernel tells about a worker in `/proc/PID/stat`.
+//! The kernel's state of a worker in `/proc/PID/stat`.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ impl ProcessStat {
         parse(&fs::read_to_string(format!("/proc/{process_id}/stat")).ok()?)
     }
 
-    /// Whether a signal or a debugger has stopped it.
+    /// Returns `true` if a signal or a debugger has stopped it.
     pub(crate) fn is_stopped(&self) -> bool {
         matches!(self.state, 'T' | 't')
     }

@@ -17,7 +17,7 @@ use crate::parent::child::Child;
 use crate::parent::stat::ProcessStat;
 use crate::worker::WorkerArguments;
 
-/// A started worker.
+/// A started worker and its process.
 #[derive(Debug)]
 pub(crate) struct Worker {
     /// The number within its request.
@@ -28,11 +28,11 @@ pub(crate) struct Worker {
     started_at: Nanos,
     /// Counters and CPU time of the last observation.
     before: (Counters, u64),
-    /// What was verified, so that a later change is noticed.
+    /// The verified conditions, so that a later change is noticed.
     conditions: Option<Conditions>,
 }
 
-/// How the kernel schedules a worker.
+/// The kernel's scheduling of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Conditions {
     policy: u32,
@@ -40,7 +40,7 @@ struct Conditions {
     cpus: CpuSet,
 }
 
-/// What one look at a worker shows.
+/// The result of one look at a worker.
 pub(crate) struct Seen {
     pub(crate) alive: bool,
     pub(crate) cpus: CpuSet,
@@ -91,7 +91,7 @@ impl Worker {
         self.child.process_id()
     }
 
-    /// What the worker counted so far.
+    /// Returns the worker's counts so far.
     pub(crate) fn counters(&self, board: &Board) -> Counters {
         // The slots were numbered by the one who made the board, so there is always one.
         board.slot(self.slot).map_or_else(Counters::default, Slot::counters)
@@ -104,7 +104,7 @@ impl Worker {
         }
     }
 
-    /// Whether it rests.
+    /// Returns `true` while it rests.
     pub(crate) fn rests(&self, board: &Board) -> bool {
         board.slot(self.slot).is_some_and(|slot| slot.state() == SlotState::Resting)
     }
@@ -236,7 +236,7 @@ impl Worker {
         self.living_process_id().map(|_| format!("the {}", self.name))
     }
 
-    /// What it wrote on standard error, with its name.
+    /// Returns its lines on standard error, with its name.
     pub(crate) fn remark(&mut self) -> Option<String> {
         let text = self.child.stderr();
         (!text.is_empty()).then(|| format!("the {}: {text}", self.name))
@@ -251,8 +251,8 @@ impl Worker {
     }
 }
 
-/// Whether a worker that lives does no work. The kernel tells at once that it was stopped; for any
-/// other reason only its silence tells.
+/// Returns the stall of a worker that lives and does no work. The kernel tells at once that it was
+/// stopped; for any other reason only its silence tells.
 fn stall(
     stat: Option<ProcessStat>,
     silent_for: Nanos,

@@ -15,7 +15,7 @@ use crate::board::Beat;
 use crate::work::random::Random;
 use crate::work::{WorkError, allocate};
 
-/// What is written or read between two signs of progress.
+/// Bytes that are written or read between two signs of progress.
 const CHUNK: usize = 256 << 10;
 
 pub(super) fn run(

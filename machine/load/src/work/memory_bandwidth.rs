@@ -9,8 +9,8 @@ use std::hint::black_box;
 use crate::board::Beat;
 use crate::work::{WorkError, allocate};
 
-/// What is copied between two signs of progress. Smaller than the size from which the C library
-/// copies past the caches, so that the caches suffer too.
+/// Bytes that are copied between two signs of progress. Smaller than the size from which the C
+/// library copies past the caches, so that the caches suffer too.
 const BLOCK: usize = 64 << 10;
 
 pub(super) fn run(size: usize, beat: &mut Beat<'_>) -> Result<Infallible, WorkError> {

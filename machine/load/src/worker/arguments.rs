@@ -3,9 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use quietcore_site::{LoadKind, UnknownLoadKind};
 use quietcore_units::{ByteSize, CpuSet, UnitError};
-
-use crate::kind::{LoadKind, UnknownKind};
 
 /// Makes the helper program end at once; it is what the `fork` load executes.
 pub(crate) const EXIT_AT_ONCE: &str = "--exit-at-once";
@@ -19,7 +18,7 @@ const CPUS: &str = "--cpus";
 const ENTRANCE: &str = "--entrance";
 const DIE_WITH_PARENT: &str = "--die-with-parent";
 
-/// What one worker must know.
+/// The arguments of one worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkerArguments {
     pub(crate) kind: LoadKind,
@@ -34,7 +33,7 @@ pub(crate) struct WorkerArguments {
     pub(crate) cpus: Option<CpuSet>,
     /// Of the control group that has these CPUs; `None` is that of the parent.
     pub(crate) entrance: Option<PathBuf>,
-    /// Whether the kernel shall kill the worker when the thread that started it ends.
+    /// `true` if the kernel shall kill the worker when the thread that started it ends.
     pub(crate) die_with_parent: bool,
 }
 
@@ -59,14 +58,14 @@ pub enum ArgumentError {
     /// A value that is not a number in the range of the option.
     #[error("`{option}`: `{value}` is not a number that it can take")]
     NotANumber {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: String,
     },
     /// No such kind of load.
     #[error(transparent)]
-    Kind(#[from] UnknownKind),
+    Kind(#[from] UnknownLoadKind),
     /// A value that is not a list of CPUs.
     #[error("`{CPUS}`: {0}")]
     Cpus(UnitError),

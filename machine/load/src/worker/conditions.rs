@@ -20,31 +20,29 @@ use quietcore_units::{CPU_LIMIT, CpuId, CpuSet};
 use rustix::process::{Pid, getpriority_process, setpriority_process};
 use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
+use super::error::BeginError;
 use crate::affinity;
 
-/// What the kernel gives ordinary threads. A parent that measures has set 1 ns for itself.
+/// The timer slack that the kernel gives ordinary threads. A parent that measures has set 1 ns for
+/// itself.
 const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::new(50_000).expect("50 000 is not 0");
 
 /// The score with which the kernel takes a process first when memory runs out.
 const OOM_SCORE: &str = "1000";
 
-/// Why a CPU can't be had.
-const NOT_ITS: &str = "its control group lacks some, as it does where the controls `programs` or \
-                       `load-balance` keep them for partitions";
-
 /// Sets everything for the calling thread and those it will start.
 ///
 /// # Errors
-/// The setting that could not be made, and why.
-pub(super) fn set_up(cpus: Option<&CpuSet>, entrance: Option<&Path>) -> Result<(), String> {
-    reset_policy().map_err(|error| format!("could not leave the inherited policy: {error}"))?;
+/// The first setting that could not be made.
+pub(super) fn set_up(cpus: Option<&CpuSet>, entrance: Option<&Path>) -> Result<(), BeginError> {
+    reset_policy().map_err(BeginError::refused("leave the inherited policy"))?;
     reset_niceness()?;
-    notice_ended_children().map_err(|error| format!("could not reset SIGCHLD: {error}"))?;
+    notice_ended_children().map_err(BeginError::refused("reset SIGCHLD"))?;
     let slack = set_current_timer_slack(Some(TIMER_SLACK_NS))
         .and_then(|()| current_timer_slack())
-        .map_err(|error| format!("could not set the timer slack: {error}"))?;
+        .map_err(BeginError::refused("set the timer slack"))?;
     if slack != TIMER_SLACK_NS.get() {
-        return Err(format!("the timer slack is {slack} ns, not {TIMER_SLACK_NS} ns"));
+        return Err(BeginError::TimerSlack { found: slack, asked: TIMER_SLACK_NS.get() });
     }
     if let Some(entrance) = entrance {
         enter(entrance)?;
@@ -82,54 +80,49 @@ fn notice_ended_children() -> io::Result<()> {
     Ok(())
 }
 
-fn reset_niceness() -> Result<(), String> {
-    let read = || getpriority_process(None).map_err(|error| format!("no niceness: {error}"));
+fn reset_niceness() -> Result<(), BeginError> {
+    let read = || getpriority_process(None).map_err(BeginError::refused("read the niceness"));
     let inherited = read()?;
     if inherited == 0 {
         return Ok(());
     }
     if let Err(error) = setpriority_process(None, 0) {
-        return Err(format!(
-            "could not reset the niceness {inherited}: {error}; start without `nice`, or as root"
-        ));
+        return Err(BeginError::Niceness { inherited, cause: error.into() });
     }
     match read()? {
         0 => Ok(()),
-        nice => Err(format!("the niceness is still {nice}")),
+        nice => Err(BeginError::NicenessStays(nice)),
     }
 }
 
-/// In a control group's file, 0 is who writes it.
-fn enter(entrance: &Path) -> Result<(), String> {
-    let refused =
-        |error| format!("could not enter a control group by `{}`: {error}", entrance.display());
-    fs::write(entrance, "0").map_err(refused)
+/// Enters a control group. In the group's file, 0 stands for the process that writes it.
+fn enter(entrance: &Path) -> Result<(), BeginError> {
+    fs::write(entrance, "0")
+        .map_err(|cause| BeginError::ControlGroup { entrance: entrance.to_owned(), cause })
 }
 
-fn bind_exactly(cpus: &CpuSet) -> Result<(), String> {
-    let bound = affinity::bind(cpus)
-        .map_err(|error| format!("could not bind to cpus `{cpus}`: {error}; {NOT_ITS}"))?;
+fn bind_exactly(cpus: &CpuSet) -> Result<(), BeginError> {
+    let asked = || Box::new(*cpus);
+    let bound =
+        affinity::bind(cpus).map_err(|cause| BeginError::NotBound { asked: asked(), cause })?;
     if bound == *cpus {
         Ok(())
     } else {
-        Err(format!("asked for cpus `{cpus}` and got `{bound}`; {NOT_ITS}"))
+        Err(BeginError::OtherCpus { asked: asked(), bound: Box::new(bound) })
     }
 }
 
 /// The parent may be bound to a few CPUs; anywhere is where a process of this system starts out,
 /// which leaves out CPUs isolated at boot. Where the first process can't be asked, or may run on
 /// none of our CPUs, it is all that the kernel allows.
-fn bind_anywhere() -> Result<(), String> {
+fn bind_anywhere() -> Result<(), BeginError> {
     if let Ok(cpus) = affinity::read(Some(Pid::INIT))
         && affinity::bind(&cpus).is_ok()
     {
         return Ok(());
     }
     let all: CpuSet = (0..CPU_LIMIT).filter_map(CpuId::new).collect();
-    match affinity::bind(&all) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("could not release the inherited cpus: {error}")),
-    }
+    affinity::bind(&all).map(drop).map_err(BeginError::refused("release the inherited cpus"))
 }
 
 /// Not being able to is a remark only: the load is as strong without it, and the total was checked.

@@ -1,4 +1,5 @@
-//! What the tests need to know about processes: the helper program, who lives, and in which state.
+//! Facts about processes for the tests: the helper program, which processes live, and in which
+//! state.
 
 use std::fs;
 use std::path::PathBuf;

@@ -6,8 +6,8 @@
 //!            └ the bell: another order, or the end
 //! ```
 //!
-//! What it takes from the reading of the counter until KVM has made an interrupt of it is part of
-//! every response that is measured: the register begins to count before.
+//! The time from the reading of the counter until KVM has made an interrupt of it is part of every
+//! response that is measured: the register begins to count before.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::schedule::Schedule;
 use super::shared::Shared;
 
-/// How long before an interrupt is due the thread wakes, and spins from there; less where that
+/// Time before an interrupt is due at which the thread wakes, to spin from there; less where that
 /// would be more than a quarter of the period.
 const MARGIN_NS: u64 = 50_000;
 /// The part of a period that the margin may take.

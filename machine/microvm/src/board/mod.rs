@@ -96,7 +96,7 @@ impl Board {
         self.registers.lock().unwrap_or_else(PoisonError::into_inner).read(number, data)
     }
 
-    /// What it did so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> BoardCounts {
         self.shared.counts()
     }

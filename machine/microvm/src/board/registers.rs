@@ -2,16 +2,16 @@
 
 use quietcore_boot::board::{PERIOD_MAX, PERIOD_MIN, control, port};
 
-/// What the board is to do.
+/// The orders for the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Time between two interrupts, in units of 10 ns.
     pub period: u32,
-    /// Whether there are any.
+    /// Answers a guest's accesses. Nothing that it asks or tells can be trusted.
     pub on: bool,
 }
 
-/// The registers.
+/// The registers as the guest has written them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
     order: Order,
@@ -25,7 +25,7 @@ impl Default for Registers {
     }
 }
 
-/// What comes of a write.
+/// The effect of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// The port is none of the board's.

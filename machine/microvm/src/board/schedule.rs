@@ -11,7 +11,7 @@ use super::registers::Order;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     order: Option<Order>,
-    /// How often the board was switched on or off by then.
+    /// Number of times that the board was switched on or off by then.
     switchings: u32,
     next_ns: u64,
     left_out: u64,

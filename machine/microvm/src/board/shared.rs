@@ -1,4 +1,4 @@
-//! What the guest's processor and the board's thread share.
+//! State that the guest's processor and the board's thread share.
 // UNSAFETY: an event file of another crate is borrowed for a wait.
 #![expect(unsafe_code, reason = "an event file of another crate can't be borrowed otherwise")]
 
@@ -21,11 +21,11 @@ const ON: u64 = 1 << 32;
 /// From this bit on is how often the board was switched on or off.
 const SWITCHINGS: u32 = 33;
 
-/// What the guest's processor and the board's thread share.
+/// State that the guest's processor and the board's thread share.
 #[derive(Debug)]
 pub(super) struct Shared {
     page: Arc<slot::Shared>,
-    /// The guest's.
+    /// The counter of the guest.
     counter: Counter,
     line: EventFd,
     bell: EventFd,
@@ -37,10 +37,10 @@ pub(super) struct Shared {
     left_out: AtomicU64,
 }
 
-/// What a board did.
+/// Counts of a board's interrupts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BoardCounts {
-    /// Interrupts raised.
+    /// Interrupts raised since the begin.
     pub raised: u64,
     /// Of these, those that KVM was not told of, because its event file was full.
     pub failed: u64,
@@ -81,8 +81,8 @@ impl Shared {
         self.ring();
     }
 
-    /// What the thread is to do, and how often the board was switched on or off so far; `None` for
-    /// its end.
+    /// Returns the order for the thread, and how often the board was switched on or off so far;
+    /// `None` for its end.
     pub(super) fn order(&self) -> Option<(Order, u32)> {
         let packed = self.order.load(Acquire);
         let order = Order { period: packed as u32, on: packed & ON != 0 };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::memory::PAGE_BYTES;
 
-/// How pages are coloured on this machine: the address bits that are the colour.
+/// The colours of pages on this machine: the address bits that are the colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colouring {
     mask: u64,
@@ -13,30 +13,30 @@ pub struct Colouring {
 /// Why a partition can't have the colours it asks for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unassignable {
-    /// There are fewer.
+    /// There are fewer colours than that.
     #[error("partition `{partition}` asks for colour {colour}; there are {count}, from 0 on")]
     NoSuchColour {
-        /// Whose.
+        /// Name of the partition.
         partition: String,
-        /// Which.
+        /// Number of the colour.
         colour: u32,
-        /// How many there are.
+        /// Number of colours here.
         count: u32,
     },
     /// It belongs to another one.
     #[error("partition `{partition}` asks for colour {colour}, which `{owner}` has already")]
     Owned {
-        /// Whose.
+        /// Name of the partition.
         partition: String,
-        /// Which.
+        /// Number of the colour.
         colour: u32,
-        /// Who has it.
+        /// The partition that has it.
         owner: String,
     },
     /// It has none at all.
     #[error("partition `{partition}` asks for no colour")]
     None {
-        /// Whose.
+        /// Name of the partition.
         partition: String,
     },
 }
@@ -68,7 +68,7 @@ impl Colouring {
         self.mask
     }
 
-    /// How many colours there are.
+    /// Counts the colours: a power of two.
     pub fn count(self) -> u32 {
         1 << self.mask.count_ones()
     }

@@ -1,4 +1,4 @@
-//! Where pages of this process are physically: `/proc/self/pagemap` (Linux,
+//! The physical addresses of this process's pages: `/proc/self/pagemap` (Linux,
 //! `Documentation/admin-guide/mm/pagemap.rst`).
 //!
 //! One word for each page of the address space: bits 0 to 54 are the number of the physical page,
@@ -17,10 +17,10 @@ const PRESENT: u64 = 1 << 63;
 const FRAME: u64 = (1 << 55) - 1;
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
-/// How many words are read at once.
+/// Number of words that are read at once.
 const WORDS_AT_ONCE: usize = 8192;
 
-/// Who knows where pages are.
+/// A source of the physical addresses of pages.
 pub trait Frames {
     /// The numbers of the physical pages of so many pages from this address on; `None` for one that
     /// is not there.

@@ -14,7 +14,7 @@ pub enum NoColours {
          page colours need a kernel on the bare machine"
     )]
     Virtual {
-        /// Which hypervisor.
+        /// Name of the hypervisor.
         hypervisor: String,
     },
     /// Nobody says what the cache is like.
@@ -25,7 +25,7 @@ pub enum NoColours {
         "a last-level cache of {sets} sets of {line_bytes} bytes has one colour of pages of 4 KiB"
     )]
     OneColour {
-        /// How many sets there are.
+        /// Number of its sets.
         sets: u64,
         /// Bytes of a line.
         line_bytes: u32,
@@ -35,7 +35,7 @@ pub enum NoColours {
         "physical addresses can't be seen ({because}); page colours need the right CAP_SYS_ADMIN"
     )]
     NoAddresses {
-        /// Why not.
+        /// The reason, in words.
         because: String,
     },
     /// Even pages that must be of one colour don't evict each other.
@@ -44,7 +44,7 @@ pub enum NoColours {
          machine's time, is not what was expected"
     )]
     NoEvictions {
-        /// What was measured.
+        /// The measurement, which shows no difference.
         sureness: crate::colour::Sureness,
     },
     /// No bit is one.
@@ -55,7 +55,7 @@ pub enum NoColours {
     Hashed {
         /// The first bit looked at.
         lowest: u32,
-        /// The last one.
+        /// The highest bit that counts.
         highest: u32,
     },
 }
@@ -63,7 +63,7 @@ pub enum NoColours {
 /// The shape of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheShape {
-    /// How many sets it has, all slices together.
+    /// Number of its sets, all slices together.
     pub sets: u64,
     /// Lines in a set.
     pub ways: u32,
@@ -72,7 +72,7 @@ pub struct CacheShape {
 }
 
 impl CacheShape {
-    /// How many pages it holds.
+    /// Counts the pages that it holds.
     pub fn pages(&self) -> u64 {
         let set_bytes = u64::from(self.ways).saturating_mul(u64::from(self.line_bytes));
         self.sets.saturating_mul(set_bytes) / PAGE_BYTES
@@ -90,12 +90,12 @@ impl CacheShape {
     }
 }
 
-/// What is known of the machine beforehand.
+/// The facts about the machine that are known beforehand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ground {
     /// The hypervisor below this kernel; `None` on the bare machine.
     pub hypervisor: Option<String>,
-    /// The last-level cache.
+    /// The last-level cache; `None` if none is known.
     pub last_level: Option<CacheShape>,
     /// The cache of a CPU's own before it; `None` where there is none.
     pub before_last: Option<CacheShape>,

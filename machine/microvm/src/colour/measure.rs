@@ -26,7 +26,7 @@ use crate::colour::choice::Colouring;
 use crate::colour::geometry::{Candidates, Ground, NoColours};
 use crate::memory::PAGE_BYTES;
 
-/// How many pairs are timed for each bit.
+/// Number of pairs that are timed for each bit.
 const PAIRS: usize = 96;
 
 /// A bit is a colour if chance would make it look like one less often than this, all bits together.
@@ -35,7 +35,7 @@ const CHANCE_MOST: f64 = 1e-6;
 /// … and the slow access takes so many tenths of the fast one at least.
 const SLOWER_TENTHS: u64 = 12;
 
-/// How many pages to measure with, for each page that the cache holds: a sweep is over half of
+/// Number of pages to measure with, for each page that the cache holds: a sweep is over half of
 /// those that agree in what is known, and shall be twice what there is room for.
 const PAGES_FOR_ONE: u64 = 4;
 
@@ -46,14 +46,14 @@ pub trait Timer {
     fn access_after(&mut self, line: usize, target: usize, sweeps: [&[usize]; 2]) -> u64;
 }
 
-/// How sure a finding is.
+/// The certainty of a finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sureness {
     /// Pairs of times that are not equal.
     pub pairs: usize,
     /// In how many of them the access was slower after pages that agree.
     pub slower: usize,
-    /// How likely so many are by chance.
+    /// Probability of so many by chance.
     pub chance: f64,
     /// The median time after pages that agree, in ticks.
     pub same_ticks: u64,
@@ -108,21 +108,21 @@ fn at_least_by_chance(heads: usize, coins: usize) -> f64 {
     sum.min(1.0)
 }
 
-/// What was found of one bit.
+/// The finding about one bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BitFound {
     /// Which bit of the address.
     pub bit: u32,
-    /// Whether it is a colour.
+    /// `true` if it is a colour.
     pub is_colour: bool,
-    /// What was measured; `None` where it can't be told from the cache before the last.
+    /// The measurement; `None` if it can't be told from the cache before the last.
     pub sureness: Option<Sureness>,
 }
 
-/// What was found.
+/// The findings about all bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// The colours.
+    /// The colours that were found.
     pub colouring: Colouring,
     /// That pages evict each other at all.
     pub control: Sureness,
@@ -131,7 +131,7 @@ pub struct Measured {
 }
 
 impl Ground {
-    /// How many pages to measure with.
+    /// Returns the number of pages to measure with.
     ///
     /// # Errors
     /// [`NoColours`]: there is nothing to measure.
@@ -309,7 +309,7 @@ mod tests {
         Ground { hypervisor: None, last_level: Some(LAST), before_last: Some(BEFORE) }
     }
 
-    /// What is measured on a machine of this kind, with times off by up to `noise`.
+    /// Measures on a machine of this kind, with times off by up to `noise`.
     fn measured(index: Index, noise: u64) -> Result<Measured, NoColours> {
         let ground = ground();
         let count = ground.pages_to_measure().unwrap();

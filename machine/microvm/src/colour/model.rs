@@ -7,7 +7,7 @@ use crate::memory::PAGE_BYTES;
 /// Ticks of an access that is answered by the first cache, by the last, by memory.
 const TICKS: [u64; 3] = [20, 60, 200];
 
-/// How the last-level cache finds the set of a line.
+/// The way in which the last-level cache finds the set of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Index {
     /// By the bits of its address.
@@ -41,7 +41,7 @@ impl Cache {
         Self { sets: vec![Vec::new(); shape.sets as usize], ways: shape.ways as usize }
     }
 
-    /// Whether the line was there; it is now.
+    /// Returns `true` if the line was there; it is now.
     fn access(&mut self, set: u64, line: u64) -> bool {
         let count = self.sets.len() as u64;
         let set = &mut self.sets[(set % count) as usize];

@@ -6,7 +6,7 @@
 //!   ─► held in place; all others go back to the kernel; asked once more where they are
 //! ```
 //!
-//! What the guest has at an address is somewhere else in the file: others can't map it by offset.
+//! The guest's memory at an address is somewhere else in the file: others can't map it by offset.
 // UNSAFETY: maps pages at addresses of its own choice.
 #![expect(unsafe_code, reason = "pages of a file are mapped one by one, at fixed addresses")]
 
@@ -44,17 +44,17 @@ pub enum PoolError {
     /// The kernel has too few pages of some colours, or too few to look at more.
     #[error("among {looked_at} pages of 4 KiB there are too few of the colours asked for: {short}")]
     Short {
-        /// How many there were.
+        /// Number of pages that were looked at.
         looked_at: usize,
-        /// Of which colours.
+        /// The colours of which there are too few.
         short: Shortage,
     },
     /// The operating system refused a step.
     #[error("coloured memory can't be had ({what})")]
     System {
-        /// In which step.
+        /// The step that failed.
         what: &'static str,
-        /// What it says.
+        /// The error of the system.
         #[source]
         because: io::Error,
     },
@@ -67,7 +67,7 @@ pub enum PoolError {
     /// Pages were moved while they were chosen.
     #[error("{pages} pages were moved to other colours while memory was made of them")]
     Moved {
-        /// How many.
+        /// Number of pages that were moved.
         pages: usize,
     },
 }
@@ -98,7 +98,7 @@ impl Pool {
         Ok(Self { file: File::from(file), chunks: Vec::new(), frames: Vec::new() })
     }
 
-    /// The physical pages.
+    /// Returns the numbers of the physical pages.
     pub fn frames(&self) -> &[u64] {
         &self.frames
     }
@@ -268,7 +268,8 @@ impl<F: Frames> ColouredMemory<F> {
         }
     }
 
-    /// How many pages are of other colours now, or not there. Zero, unless the kernel moved some.
+    /// Counts pages that are of other colours now, or not there. Zero, unless the kernel moved
+    /// some.
     ///
     /// # Errors
     /// [`NoColours::NoAddresses`].
@@ -278,8 +279,8 @@ impl<F: Frames> ColouredMemory<F> {
         Ok(frames.into_iter().filter(|frame| !frame.is_some_and(is_right)).count())
     }
 
-    /// What holds the pages in place, alone: for a process that shall not see any more where pages
-    /// are.
+    /// Returns the lock of the pages alone: for a process that shall not see their physical
+    /// addresses any more.
     ///
     /// # Errors
     /// Why the kernel may move pages.
@@ -293,14 +294,14 @@ impl<F: Frames> ColouredMemory<F> {
     }
 }
 
-/// Whether there is room for so many pages more. Where the kernel does not tell, there is.
+/// Returns `true` if there is room for so many pages more, or if the kernel does not tell.
 fn has_room(pages: usize) -> bool {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let bytes = (pages as u64).saturating_mul(PAGE_BYTES);
     available(&text).is_none_or(|available| bytes <= available - available / RESERVE_PART)
 }
 
-/// What may be had without harm to others, in bytes, by `/proc/meminfo`.
+/// Returns the bytes that may be had without harm to others, by `/proc/meminfo`.
 fn available(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

@@ -1,4 +1,4 @@
-//! How long an access takes, by the time stamp counter.
+//! Times accesses by the time stamp counter.
 // UNSAFETY: reads bytes of a mapping by their addresses, and the counter.
 #![expect(unsafe_code, reason = "the time of one access to one line is what is measured")]
 

@@ -1,4 +1,4 @@
-//! What the guest says.
+//! The console: text that the guest writes.
 //!
 //! The processor's thread puts bytes into a ring and goes on; whoever reads is told by an event
 //! file, and makes lines of them. Where nobody reads, what does not fit is lost, and counted: a
@@ -34,19 +34,19 @@ const NOTHING_TO_SEND: u8 = 0x60;
 pub struct Console {
     /// Taken by the processor's thread alone, so that it never waits for it.
     ring: Mutex<Producer<u8>>,
-    told: Arc<Told>,
+    told: Arc<ConsoleSignal>,
 }
 
 /// The end that is read.
 #[derive(Debug)]
 pub struct ConsoleReader {
     ring: Consumer<u8>,
-    told: Arc<Told>,
+    told: Arc<ConsoleSignal>,
     line: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct ConsoleSignal {
     event: OwnedFd,
     lost: AtomicU64,
 }
@@ -58,7 +58,7 @@ impl Console {
     /// Where no event file can be had.
     pub fn new() -> io::Result<(Self, ConsoleReader)> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let told = Arc::new(Told { event, lost: AtomicU64::new(0) });
+        let told = Arc::new(ConsoleSignal { event, lost: AtomicU64::new(0) });
         let (producer, consumer) = RingBuffer::new(RING_BYTES);
         let console = Self { ring: Mutex::new(producer), told: told.clone() };
         Ok((console, ConsoleReader { ring: consumer, told, line: Vec::with_capacity(LINE_BYTES) }))
@@ -122,7 +122,7 @@ impl ConsoleReader {
         (!self.line.is_empty()).then(|| self.take_line())
     }
 
-    /// How many bytes were lost because nobody read.
+    /// Counts the bytes that were lost because nobody read.
     pub fn lost(&self) -> u64 {
         self.told.lost.load(Relaxed)
     }

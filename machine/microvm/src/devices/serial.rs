@@ -14,12 +14,12 @@ use crate::bus::After;
 
 /// The first port of the first serial line of a PC.
 pub const PORT: u16 = 0x3F8;
-/// How many ports it has.
+/// Number of its ports.
 pub const PORTS: u16 = 8;
 /// The pin of the interrupt controller that it raises.
 pub const PIN: u32 = 4;
 
-/// The serial line.
+/// A serial line that the guest writes to.
 #[derive(Debug)]
 pub struct SerialLine {
     /// Taken by the processor's thread, and by who types.

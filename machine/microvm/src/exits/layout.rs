@@ -1,4 +1,4 @@
-//! Where everything is in a ledger of exits, in words of 64 bits.
+//! The layout of a ledger of exits, in words of 64 bits.
 //!
 //! | words | what |
 //! |---|---|
@@ -25,7 +25,7 @@ pub(super) const RECORDED: usize = 3;
 const ROWS: usize = 8;
 const ROW_WORDS: usize = 4;
 const SAMPLE: usize = 64;
-/// Where the ring begins, in words: a page of its own.
+/// First word of the ring: a page of its own.
 pub(super) const RING: usize = 512;
 
 /// The size of a ledger, in bytes: whole pages.

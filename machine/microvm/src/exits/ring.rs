@@ -1,4 +1,4 @@
-//! The last exits.
+//! The ring of the last exits.
 //!
 //! An exit takes four words: its number plus one (0 while it is written), the reason with the
 //! detail, the counter at its begin, its time. The number says which exit a place holds, so that a
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use super::layout::{RECORDED, RING};
 use super::{REASONS, Reason};
 
-/// How many exits the ring holds.
+/// Number of exits that the ring holds.
 pub const RECENT: usize = 4096;
 
 /// The words of one.
@@ -18,10 +18,10 @@ pub(super) const WORDS_PER_EXIT: usize = 4;
 /// The bits of a detail that are kept: no address of a guest has more.
 const DETAIL_BITS: u32 = 56;
 
-/// One exit.
+/// An exit with its time and duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// Why.
+    /// The reason of the exit.
     pub reason: Reason,
     /// The port or the address that it was about; 0 where it was about none.
     pub detail: u64,

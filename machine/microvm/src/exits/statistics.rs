@@ -1,4 +1,4 @@
-//! What KVM itself counts for a processor: all exits, also those that it answers itself.
+//! KVM's own counts for a processor: all exits, also those that it answers itself.
 //!
 //! KVM hands out a file that describes itself: a header, a descriptor for each number with its name
 //! and place, and the numbers. Reading it copies them; the processor is neither asked nor stopped.
@@ -42,10 +42,10 @@ const NAMES: [&str; SAMPLE_WORDS] = [
     "preemption_reported",
 ];
 
-/// How many numbers a sample has.
+/// Number of figures in a sample.
 pub(super) const SAMPLE_WORDS: usize = 16;
 
-/// What KVM counted since the processor was made. A number that this kernel does not count is 0.
+/// KVM's counts since the processor was made. A number that this kernel does not count is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     values: [u64; SAMPLE_WORDS],
@@ -77,7 +77,7 @@ impl Sample {
         NAMES.into_iter().zip(self.values)
     }
 
-    /// What was counted since an earlier sample.
+    /// Subtracts an earlier sample.
     pub fn since(&self, earlier: &Self) -> Self {
         let mut values = self.values;
         for (value, before) in values.iter_mut().zip(earlier.values) {
@@ -99,7 +99,7 @@ impl Sample {
 #[derive(Debug)]
 pub struct Statistics {
     file: File,
-    /// Where each number of a sample is in the file; `None` where this kernel has none.
+    /// Offset of each number of a sample in the file; `None` if this kernel has none.
     places: [Option<u64>; SAMPLE_WORDS],
     data: u64,
     bytes: Vec<u8>,
@@ -178,7 +178,7 @@ impl Header {
         (DESCRIPTOR_BYTES + self.name_bytes as usize) * self.count as usize
     }
 
-    /// Where each number of a sample is, from the begin of the data.
+    /// Returns the offset of each number of a sample, from the begin of the data.
     fn places(self, descriptors: &[u8]) -> [Option<u64>; SAMPLE_WORDS] {
         let mut places = [None; SAMPLE_WORDS];
         for descriptor in descriptors.chunks_exact(DESCRIPTOR_BYTES + self.name_bytes as usize) {

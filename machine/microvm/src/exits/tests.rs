@@ -1,4 +1,4 @@
-//! What was counted is read, by whoever maps the ledger, and by nobody as something else.
+//! Tests that counts are read by any process that maps the ledger, and by none as something else.
 
 use std::sync::atomic::AtomicBool;
 use std::thread;

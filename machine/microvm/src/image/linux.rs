@@ -31,7 +31,7 @@ const TEXT: GuestAddress = GuestAddress(0x2_0000);
 /// The longest command line, with its end, if the kernel takes as much.
 const TEXT_BYTES: usize = 2048;
 
-/// Where conventional memory ends: behind it are the places of old PCs.
+/// End of conventional memory: the places of old PCs follow it.
 const CONVENTIONAL_END: u64 = 0x9_FC00;
 /// Memory, in the map of the zero page.
 const MEMORY: u32 = 1;
@@ -48,9 +48,9 @@ pub enum LinuxError {
     /// The kernel needs more memory than there is.
     #[error("the guest has {has} bytes of memory; this kernel with its files needs {needs}")]
     Memory {
-        /// How much there is.
+        /// Size of the guest's memory in bytes.
         has: u64,
-        /// How much is needed at least.
+        /// Size that is needed at least, in bytes.
         needs: u64,
     },
     /// The command line is too long, or holds a zero.
@@ -64,9 +64,9 @@ pub enum LinuxError {
 /// A kernel in memory, ready to be entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linux {
-    /// The first instruction.
+    /// Address of the first instruction.
     pub(crate) entry: GuestAddress,
-    /// What ESI is to hold.
+    /// The value of ESI at the entry.
     pub(crate) zero_page: GuestAddress,
 }
 
@@ -113,7 +113,7 @@ fn kernel_end(header: &setup_header, loaded: u64) -> u64 {
     loaded.max(unpacked)
 }
 
-/// Where the initramfs is put: as high as it may be.
+/// Returns the address of the initramfs: as high as it may be.
 fn initramfs_place(
     header: &setup_header,
     has: u64,

@@ -28,7 +28,7 @@ const OLD_PINS: u32 = 16;
 const PINS_OF_ONE: u32 = 8;
 /// Pins of the controller behind them.
 const PINS: u32 = 24;
-/// Where messages to the first processor are written to.
+/// Address to which messages to the first processor are written.
 const MESSAGE_ADDRESS: u32 = 0xFEE0_0000;
 /// The most lines of a machine.
 const LINES_MAX: usize = 32;

@@ -1,4 +1,4 @@
-//! What is asked of KVM for a guest, and what of it was granted.
+//! The options that are asked of KVM for a guest, and those that were granted.
 
 use kvm_bindings::{
     KVM_CAP_SPLIT_IRQCHIP, KVM_CAP_X86_DISABLE_EXITS, KVM_PIT_SPEAKER_DUMMY,
@@ -9,7 +9,7 @@ use kvm_ioctls::VmFd;
 
 use crate::machine::MachineError;
 
-/// What a guest is made for.
+/// The purpose that a guest is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// It polls, or may keep its processor for itself while it sleeps: HLT, PAUSE and MWAIT are

@@ -3,7 +3,7 @@
 
 use kvm_bindings as kvm;
 
-/// What KVM's requests are told from others by.
+/// The number by which requests of KVM are told from others.
 const KVM_REQUESTS: u64 = 0xAE;
 
 const NONE: u64 = 0;
@@ -15,7 +15,7 @@ const fn request(direction: u64, number: u64, bytes: usize) -> u64 {
     direction << 30 | (bytes as u64) << 16 | KVM_REQUESTS << 8 | number
 }
 
-/// Runs a processor.
+/// Runs a processor until its next exit.
 pub(crate) const RUN: u64 = request(NONE, 0x80, 0);
 /// Reads the general registers.
 pub(crate) const GET_REGISTERS: u64 = request(READ, 0x81, size_of::<kvm::kvm_regs>());
@@ -26,7 +26,7 @@ pub(crate) const SIGNAL_MESSAGE: u64 = request(WRITE, 0xA5, size_of::<kvm::kvm_m
 /// Sets an attribute of a device, or of a processor.
 pub(crate) const SET_ATTRIBUTE: u64 = request(WRITE, 0xE1, size_of::<kvm::kvm_device_attr>());
 
-/// What a reset of a processor asks for, with the names that the kernel has for it.
+/// Requests of a processor's reset, with the names that the kernel has for them.
 pub(crate) const RESETS: [(u64, &str); 9] = [
     (request(WRITE, 0x84, size_of::<kvm::kvm_sregs>()), "KVM_SET_SREGS"),
     (request(WRITE, 0xA7, size_of::<kvm::kvm_xcrs>()), "KVM_SET_XCRS"),
@@ -39,7 +39,7 @@ pub(crate) const RESETS: [(u64, &str); 9] = [
     (request(WRITE, 0x82, size_of::<kvm::kvm_regs>()), "KVM_SET_REGS"),
 ];
 
-/// What a reset asks of the machine.
+/// Requests of a reset to the machine.
 pub(crate) const SHARED_RESETS: [(u64, &str); 2] = [
     (request(READ, 0x63, size_of::<kvm::kvm_irqchip>()), "KVM_SET_IRQCHIP"),
     (request(WRITE, 0xA0, size_of::<kvm::kvm_pit_state2>()), "KVM_SET_PIT2"),

@@ -24,7 +24,7 @@ impl ReadOnly {
         self.count.store(count + 1, Ordering::Release);
     }
 
-    /// Whether an address is one of them.
+    /// Returns `true` if an address is one of them.
     pub(crate) fn contains(&self, address: u64) -> bool {
         let count = self.count.load(Ordering::Acquire);
         self.ranges[..count].iter().any(|(start, end)| {

@@ -1,4 +1,4 @@
-//! What memory of this process is present, and in pages of which size: the kernel's own account,
+//! The memory of this process that is present, by the size of its pages: the kernel's own account,
 //! `/proc/self/smaps`.
 //!
 //! Read it before the sandbox: afterwards there is no `/proc`. A file that was opened before stays
@@ -17,12 +17,12 @@ const OF_GUESTS: [&str; 6] = [
     "/memfd:quietcore-post",
 ];
 
-/// One mapping.
+/// A mapping of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
-    /// Its first address.
+    /// Address of its first byte.
     pub start: u64,
-    /// What is mapped: a file, or a name in brackets; empty for memory without one.
+    /// Path of the mapped file, or a name in brackets; empty for memory without one.
     pub name: String,
     /// Bytes that are present.
     pub resident_bytes: u64,
@@ -33,7 +33,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Whether it is the guest's, or shared with it.
+    /// Returns `true` if it is the guest's, or shared with it.
     pub fn is_of_guest(&self) -> bool {
         OF_GUESTS.iter().any(|name| self.name.starts_with(name))
     }

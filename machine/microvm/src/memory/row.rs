@@ -32,7 +32,7 @@ use crate::slot::{Access, SharedError, Slots, usize_of};
 #[derive(Debug)]
 pub struct Row {
     kept: ManuallyDrop<MmapRegion>,
-    /// Whether what is mapped is locked.
+    /// `true` if mappings in it are locked.
     locks: bool,
     /// Bytes before the first address, so that this is where a large page may be.
     ahead: usize,
@@ -62,12 +62,12 @@ impl Row {
         self.place
     }
 
-    /// How many addresses it has.
+    /// Returns the size of the row in bytes.
     pub fn bytes(&self) -> u64 {
         self.kept.size() as u64 - HUGE_PAGE_BYTES
     }
 
-    /// Where it is, for KVM.
+    /// Returns its address in this process, for KVM.
     pub(crate) fn base(&self) -> *mut u8 {
         self.kept.as_ptr().wrapping_add(self.ahead)
     }

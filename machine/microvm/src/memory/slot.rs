@@ -26,8 +26,8 @@ use vm_memory::{Bytes as _, FileOffset, MmapRegion, VolatileMemory as _};
 use crate::memory::PAGE_BYTES;
 use crate::memory::row::Row;
 
-/// Where the addresses of the interrupt controllers and of the processor itself begin; no memory
-/// of a guest reaches it.
+/// First address of the interrupt controllers and of the processor itself; no memory of a guest
+/// reaches it.
 pub const SLOTS_END: u64 = 0xFEC0_0000;
 
 /// The most slots that a guest has, its own memory included.
@@ -43,15 +43,15 @@ pub enum SharedError {
     Pages {
         /// The first byte in the file.
         offset: u64,
-        /// How many there are.
+        /// Size that was asked for, in bytes.
         bytes: u64,
     },
     /// The file is shorter.
     #[error("the file has {has} bytes, and {end} are needed of it")]
     Short {
-        /// Its bytes.
+        /// Size of the file in bytes.
         has: u64,
-        /// Where the stretch ends.
+        /// The end of the stretch in the file.
         end: u64,
     },
     /// The file could be shortened by its other owner, which would end whoever touches it.
@@ -60,9 +60,9 @@ pub enum SharedError {
     /// The operating system refused a step.
     #[error("shared memory can't be had ({what})")]
     System {
-        /// In which step.
+        /// The step that failed.
         what: &'static str,
-        /// What it says.
+        /// The error of the system.
         #[source]
         because: io::Error,
     },
@@ -72,11 +72,11 @@ pub enum SharedError {
     /// Its addresses are not all among those of its row.
     #[error("`{name}` at {place:#x} with {bytes:#x} bytes is not within the addresses kept for it")]
     OutOfRow {
-        /// What was to be there.
+        /// The slot that was to be there.
         name: &'static str,
-        /// The first address.
+        /// Its first address in the guest.
         place: u64,
-        /// How many bytes there are.
+        /// Its size in bytes.
         bytes: u64,
     },
     /// Its addresses are taken.
@@ -161,7 +161,7 @@ impl Shared {
         Ok(Self { mapping, file, _row: None })
     }
 
-    /// How many bytes it has: whole pages.
+    /// Returns its size in bytes: whole pages.
     pub fn bytes(&self) -> u64 {
         self.mapping.size() as u64
     }
@@ -198,7 +198,7 @@ impl Shared {
         words_of(&self.mapping)
     }
 
-    /// Where it is mapped, for KVM.
+    /// Returns its address in this process, for KVM.
     pub(crate) fn base(&self) -> *mut u8 {
         self.mapping.as_ptr()
     }
@@ -301,7 +301,7 @@ pub(crate) fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).expect("an address has 64 bits")
 }
 
-/// What the guest may do with a slot.
+/// The rights of the guest in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read, write and execute it.
@@ -316,11 +316,11 @@ pub enum SlotError {
     /// Places are whole pages.
     #[error("`{name}` at {place:#x} with {bytes:#x} bytes: places are whole pages of 4 KiB")]
     Pages {
-        /// What was to be there.
+        /// The slot that was to be there.
         name: &'static str,
-        /// The first address.
+        /// Its first address in the guest.
         place: u64,
-        /// How many bytes there are.
+        /// Its size in bytes.
         bytes: u64,
     },
     /// There are the addresses of devices, or none at all.
@@ -328,23 +328,23 @@ pub enum SlotError {
         "`{name}` at {place:#x} with {bytes:#x} bytes ends beyond {SLOTS_END:#x}, where memory ends"
     )]
     Beyond {
-        /// What was to be there.
+        /// The slot that was to be there.
         name: &'static str,
-        /// The first address.
+        /// Its first address in the guest.
         place: u64,
-        /// How many bytes there are.
+        /// Its size in bytes.
         bytes: u64,
     },
     /// Something else is there.
     #[error("`{name}` at {place:#x} overlaps `{other}`, which is at {start:#x} to {end:#x}")]
     Taken {
-        /// What was to be there.
+        /// The slot that was to be there.
         name: &'static str,
-        /// The first address.
+        /// Its first address in the guest.
         place: u64,
-        /// What is there.
+        /// The slot that is there.
         other: &'static str,
-        /// Its first address.
+        /// First address of that one.
         start: u64,
         /// The address behind it.
         end: u64,
@@ -352,7 +352,7 @@ pub enum SlotError {
     /// There are too many.
     #[error("`{name}` would be memory slot {SLOT_LIMIT}; a guest has fewer")]
     TooMany {
-        /// What was to be there.
+        /// The slot that was to be there.
         name: &'static str,
     },
 }
@@ -360,13 +360,13 @@ pub enum SlotError {
 /// A stretch of addresses that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// What it is called in errors.
+    /// Its name in errors.
     pub name: &'static str,
-    /// The first address.
+    /// Its first address in the guest.
     pub start: u64,
     /// The address behind it.
     pub end: u64,
-    /// What the guest may do.
+    /// The rights of the guest.
     pub access: Access,
 }
 
@@ -410,7 +410,7 @@ impl Slots {
         self.taken.pop();
     }
 
-    /// All of them.
+    /// Returns all slots, the first one first.
     pub(crate) fn all(&self) -> &[Slot] {
         &self.taken
     }

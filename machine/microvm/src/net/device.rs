@@ -14,33 +14,33 @@ use vm_memory::GuestMemoryMmap;
 use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 
 use super::link::{Link, Readiness};
-use super::registers::{RECEIVE, Registers, TRANSMIT, Told};
+use super::registers::{DriverRequest, RECEIVE, Registers, TRANSMIT};
 use super::rings::{self, Broken, Given, HEADER_BYTES, PACKET_BYTES_MAX, Packet, Taken};
 use super::{QUEUE_ENTRIES_MAX, REGISTER_BYTES};
 
 /// Frames that are handled in each direction before others get a chance.
 const FRAMES_PER_TURN: usize = QUEUE_ENTRIES_MAX as usize;
 
-/// Who handles the guest's frames.
+/// The thread that handles the guest's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// The guest's own processor, when the guest rings: one exit to this process a bell, no other
     /// thread, and the answer is there when the guest goes on. Answers of as many frames as were
     /// sent are waited for so long; a simulated segment needs no time.
     AtBell {
-        /// How long the guest stands still for them at most.
+        /// Time for which the guest stands still for them at most.
         wait: Nanos,
     },
     /// A thread of this process ([`Net::serve`]), which KVM wakes: the guest's processor leaves it
     /// for the kernel only.
     Thread {
-        /// How long it looks again and again before it sleeps. While it looks the guest need not
-        /// ring and leaves its processor for nothing; [`Nanos::MAX`] takes a CPU for that.
+        /// Time for which it looks again and again before it sleeps. While it looks the guest need
+        /// not ring and leaves its processor for nothing; [`Nanos::MAX`] takes a CPU for that.
         spin: Nanos,
     },
 }
 
-/// What became of frames, since the device was made.
+/// Counts of frames since the device was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Frames that the guest sent and the link took.
@@ -51,7 +51,7 @@ pub struct Counts {
     pub received: u64,
     /// Frames that found no buffer long enough.
     pub dropped: u64,
-    /// What the guest wanted to send and is no frame.
+    /// Buffers that the guest wanted to send and that are no frames.
     pub malformed: u64,
     /// Bells that reached this process: by an exit, or as the waking of a thread.
     pub bells: u64,
@@ -77,7 +77,7 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }
 
-/// What the lock guards.
+/// State that the lock guards.
 pub(super) struct State {
     pub(super) registers: Registers,
     pub(super) memory: GuestMemoryMmap,
@@ -85,7 +85,7 @@ pub(super) struct State {
     packet: Box<Packet>,
     /// Answers that may still come, of the frames that were sent last.
     owed: usize,
-    /// Whether the guest was told to ring for a queue; `None` where it was told nothing.
+    /// The last order to the guest for each queue, to ring or not; `None` if it was told nothing.
     rings: [Option<bool>; 2],
 }
 
@@ -110,7 +110,7 @@ pub struct Net {
     /// Wakes the thread that serves, for whichever reason.
     pub(super) wake: EventFd,
     pub(super) is_stopping: AtomicBool,
-    /// What shows that the link has a frame; the link's own, once more, to wait without the lock.
+    /// Readable while the link has a frame; the link's own, once more, to wait without the lock.
     pub(super) link_file: Option<OwnedFd>,
     interrupt: Option<EventFd>,
     tally: Tally,
@@ -151,12 +151,12 @@ impl Net {
         Self { interrupt: Some(interrupt), ..self }
     }
 
-    /// Who handles the guest's frames.
+    /// Returns the thread that handles the guest's frames.
     pub fn service(&self) -> Service {
         self.service
     }
 
-    /// What became of frames so far.
+    /// Returns the counts of frames so far.
     pub fn counts(&self) -> Counts {
         let Tally { sent, refused, received, dropped, malformed, bells, broken, pauses } =
             &self.tally;
@@ -185,14 +185,14 @@ impl Net {
         let mut state = self.lock();
         let State { registers, memory, .. } = &mut *state;
         let told = registers.write(offset, data, memory);
-        if matches!(told, Told::Begin | Told::Reset) {
+        if matches!(told, DriverRequest::Begin | DriverRequest::Reset) {
             (state.owed, state.rings) = (0, [None; 2]);
         }
         match (told, self.service) {
-            (Told::Nothing | Told::Reset, _) => {}
-            (Told::Begin, Service::AtBell { .. }) => self.settle(&mut state),
-            (Told::Bell, Service::AtBell { wait }) => self.answer(&mut state, wait),
-            (Told::Begin | Told::Bell, Service::Thread { .. }) => {
+            (DriverRequest::Nothing | DriverRequest::Reset, _) => {}
+            (DriverRequest::Begin, Service::AtBell { .. }) => self.settle(&mut state),
+            (DriverRequest::Bell, Service::AtBell { wait }) => self.answer(&mut state, wait),
+            (DriverRequest::Begin | DriverRequest::Bell, Service::Thread { .. }) => {
                 drop(state);
                 self.wake();
             }
@@ -262,7 +262,7 @@ impl Net {
         self.survive(state, told).unwrap_or(false)
     }
 
-    /// Whether the guest has a buffer for a frame.
+    /// Returns `true` if the guest has a buffer for a frame.
     pub(super) fn can_receive(state: &State) -> bool {
         let State { registers, memory, .. } = state;
         registers.is_live() && rings::has_more(&registers.queues[RECEIVE], memory)
@@ -345,7 +345,8 @@ impl Net {
         }
     }
 
-    /// What the guest's rings allowed; where they can't be, the device is given up.
+    /// Returns the result that the guest's rings allowed; gives the device up if they are
+    /// impossible.
     fn survive<T>(&self, state: &mut State, result: Result<T, Broken>) -> Option<T> {
         if result.is_err() {
             self.give_up(state);

@@ -1,4 +1,4 @@
-//! Where frames of a guest go: a wire, and how one knows that it has a frame.
+//! The link for frames of a guest: a wire, and the sign that it has a frame.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
@@ -6,7 +6,7 @@ use quietcore_clock::Clock;
 use quietcore_units::Nanos;
 use quietcore_wire::{PacketWire, SegmentWire, TapWire, Wire};
 
-/// How one knows that a frame has come, without asking for it.
+/// The sign that a frame has come, without asking for it.
 #[derive(Clone, Copy, Debug)]
 pub enum Readiness<'link> {
     /// The file can be read then.

@@ -36,7 +36,7 @@ pub use link::{Link, Readiness};
 
 /// Bytes of the registers, from the device's place on.
 pub const REGISTER_BYTES: u64 = 0x1000;
-/// Where the bell is in them: the one register whose writing need not reach this process.
+/// Offset of the bell in them: the one register whose writing need not reach this process.
 pub const BELL: u64 = 0x50;
 /// The most entries of a queue.
 pub const QUEUE_ENTRIES_MAX: u16 = 256;

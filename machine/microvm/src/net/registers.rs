@@ -51,9 +51,9 @@ const INTERRUPT_CONFIGURATION: u32 = 2;
 
 const CONFIGURATION: u64 = 0x100;
 
-/// What the driver wants with a write.
+/// The action that a write of the driver asks of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum DriverRequest {
     /// Nothing that others must do.
     Nothing,
     /// The device begins to work.
@@ -64,7 +64,7 @@ pub(super) enum Told {
     Bell,
 }
 
-/// The registers.
+/// The registers as the driver has written them.
 #[derive(Debug)]
 pub(super) struct Registers {
     pub(super) queues: [Queue; QUEUES],
@@ -93,7 +93,7 @@ impl Registers {
         }
     }
 
-    /// Whether the driver is there, and the device has work to do.
+    /// Returns `true` if the driver is there, and the device has work to do.
     pub(super) fn is_live(&self) -> bool {
         self.status & (DRIVER_OK | NEEDS_RESET | FAILED) == DRIVER_OK
     }
@@ -145,8 +145,13 @@ impl Registers {
     }
 
     /// Writes. Says what the driver wants with it.
-    pub(super) fn write(&mut self, offset: u64, data: &[u8], memory: &GuestMemoryMmap) -> Told {
-        let Ok(data) = <[u8; 4]>::try_from(data) else { return Told::Nothing };
+    pub(super) fn write(
+        &mut self,
+        offset: u64,
+        data: &[u8],
+        memory: &GuestMemoryMmap,
+    ) -> DriverRequest {
+        let Ok(data) = <[u8; 4]>::try_from(data) else { return DriverRequest::Nothing };
         let value = u32::from_le_bytes(data);
         match offset {
             0x14 => self.device_half = value,
@@ -156,12 +161,14 @@ impl Registers {
             0x24 => self.driver_half = value,
             0x30 => self.selected = value,
             0x44 => self.set_ready(value, memory),
-            0x50 => return if self.is_live() { Told::Bell } else { Told::Nothing },
+            0x50 => {
+                return if self.is_live() { DriverRequest::Bell } else { DriverRequest::Nothing };
+            }
             0x64 => self.interrupts &= !value,
             0x70 => return self.set_status(value),
             _ => self.set_up_queue(offset, value),
         }
-        Told::Nothing
+        DriverRequest::Nothing
     }
 
     fn set_up_queue(&mut self, offset: u64, value: u32) {
@@ -200,10 +207,10 @@ impl Registers {
         }
     }
 
-    fn set_status(&mut self, value: u32) -> Told {
+    fn set_status(&mut self, value: u32) -> DriverRequest {
         if value == 0 {
             *self = Self::new(self.address);
-            return Told::Reset;
+            return DriverRequest::Reset;
         }
         let was_live = self.is_live();
         let asked = value & (ACKNOWLEDGED | DRIVER | DRIVER_OK | FEATURES_OK | FAILED);
@@ -218,10 +225,10 @@ impl Registers {
             if !is_ready {
                 self.fail();
             } else if self.is_live() {
-                return Told::Begin;
+                return DriverRequest::Begin;
             }
         }
-        Told::Nothing
+        DriverRequest::Nothing
     }
 }
 

@@ -26,18 +26,18 @@ const NO_INTERRUPT: u16 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
-/// What is in a queue.
+/// The next buffer of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// Nothing.
+    /// The queue is empty.
     Nothing,
     /// A frame of so many bytes, in the packet behind its header.
     Frame(usize),
-    /// What is no frame; it is out of the queue.
+    /// A buffer that is no frame; it is out of the queue.
     Malformed,
 }
 
-/// What became of a frame for the guest.
+/// The fate of a frame for the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Given {
     /// It is in a buffer of the guest.
@@ -83,7 +83,7 @@ pub(super) fn give(
     Ok(if given { Given::Done } else { Given::Dropped })
 }
 
-/// Whether the queue holds something.
+/// Returns `true` if the queue holds a buffer.
 pub(super) fn has_more(queue: &Queue, memory: &GuestMemoryMmap) -> bool {
     queue.avail_idx(memory, Acquire).is_ok_and(|index| index.0 != queue.next_avail())
 }
@@ -102,7 +102,7 @@ pub(super) fn want_bell(
     }
 }
 
-/// Whether the guest wants an interrupt when something is put into its queue.
+/// Returns `true` if the guest wants an interrupt when a buffer is put into its queue.
 pub(super) fn wants_interrupt(queue: &Queue, memory: &GuestMemoryMmap) -> bool {
     let flags = memory.load::<u16>(GuestAddress(queue.avail_ring()), Relaxed);
     flags.is_ok_and(|flags| u16::from_le(flags) & NO_INTERRUPT == 0)

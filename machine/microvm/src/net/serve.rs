@@ -34,7 +34,7 @@ use crate::machine::{Machine, MachineError};
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Turns with something to do before the thread pauses. A fieldbus takes one or two a cycle.
 const TURNS_MAX: u32 = 64;
-/// Its shortest pause.
+/// The shortest pause between two looks.
 const PAUSE: Nanos = Nanos::from_micros(50);
 
 impl Net {
@@ -120,7 +120,7 @@ fn pause(busy: Nanos) -> Nanos {
     busy.max(PAUSE)
 }
 
-/// What is slept for beside bells.
+/// The file and the time that are slept for beside bells.
 struct Sleep {
     /// Frames of the link's file: the guest can take them.
     takes_frames: bool,

@@ -13,7 +13,7 @@ const CR0: u64 = 0x11;
 /// The bit of the flags that is always set.
 const FLAGS: u64 = 0x2;
 
-/// What is entered.
+/// The code that is entered, and its first state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
     /// An image, at this address: EBX holds that of the start information.

@@ -18,7 +18,7 @@ use crate::machine::request::SET_ATTRIBUTE;
 /// The register that is the counter (Intel SDM volume 4, table 2-2).
 pub(crate) const COUNTER_REGISTER: u32 = 0x10;
 
-/// How often the counter is compared; the closest comparison counts.
+/// Number of comparisons of the counters; the closest one counts.
 const COMPARISONS: usize = 8;
 
 /// Fraction bits of the factor.
@@ -36,7 +36,7 @@ pub struct Counter {
 /// One instant, by both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The guest's counter.
+    /// The value of the guest's counter.
     pub counter: u64,
     /// The host's monotonic clock, in ns.
     pub host_ns: u64,
@@ -71,17 +71,17 @@ impl Counter {
         Ok(Self::new(hertz, if is_same { 0 } else { ahead }))
     }
 
-    /// How often it counts in a second.
+    /// Returns its frequency in Hz.
     pub const fn hertz(self) -> u64 {
         self.hertz
     }
 
-    /// How far it is ahead of the host's, in counts; 0 where both are one.
+    /// Returns its lead over the host's, in counts; 0 if both are one.
     pub const fn ahead(self) -> i64 {
         self.ahead
     }
 
-    /// What the guest would read now.
+    /// Returns the value that the guest would read now.
     #[inline]
     pub fn read(self) -> u64 {
         HostCounter::read().wrapping_add_signed(self.ahead)
@@ -107,7 +107,7 @@ impl Counter {
     }
 }
 
-/// How far the guest's counter is ahead of the host's, and how uncertain that is, in counts.
+/// Measures the lead of the guest's counter over the host's, and its uncertainty, in counts.
 fn measure(file: &VcpuFd) -> Result<(i64, u64), kvm_ioctls::Error> {
     let mut closest: Option<(i64, u64)> = None;
     for _ in 0..COMPARISONS {

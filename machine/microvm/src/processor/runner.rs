@@ -41,7 +41,7 @@ pub use kick::kick_signal;
 /// The stack of the thread, in bytes: what devices need.
 const STACK_BYTES: usize = 256 << 10;
 
-/// How long a thread that is to end is waited for before it is told again.
+/// Time after which a thread that is to end is told again.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The exceptions that ends by this process are told as (Intel SDM volume 3, table 6-1).
@@ -58,7 +58,7 @@ pub enum Ended {
     Stuck(ProcessorError),
     /// It was told to.
     Told,
-    /// A device panicked.
+    /// The code of a device panicked.
     Panicked,
 }
 
@@ -73,15 +73,15 @@ impl fmt::Display for Ended {
     }
 }
 
-/// How a guest came to its end.
+/// The end of a guest.
 #[derive(Debug)]
 pub struct Outcome {
     /// Why it does not run any more.
     pub ended: Ended,
-    /// Where its processor was, if KVM or this process ended it: with the exception that comes
+    /// State of its processor, if KVM or this process ended it: with the exception that comes
     /// closest. A guest that crashes in its own eyes leaves a record of its own, which says more.
     pub crash: Option<CrashRecord>,
-    /// How long it stood still on the way, all pauses together.
+    /// Time that it stood still on the way, all pauses together.
     pub stood: Duration,
 }
 
@@ -91,7 +91,7 @@ pub enum RunnerError {
     /// There is no thread.
     #[error("no thread for a processor can be had")]
     Thread(#[source] io::Error),
-    /// What the thread was to do first failed.
+    /// The preparation of the thread failed.
     #[error("the thread of a processor can't be prepared")]
     Prepare(#[source] io::Error),
     /// It would have a policy by accident.
@@ -103,12 +103,12 @@ pub enum RunnerError {
     /// The guest has ended.
     #[error("the guest has ended")]
     Over,
-    /// It is running.
+    /// The guest is running.
     #[error("the processor runs; pause it first")]
     Runs,
 }
 
-/// What the thread is to do.
+/// The order to the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Stand,
@@ -116,7 +116,7 @@ enum Order {
     End,
 }
 
-/// What it does.
+/// The phase that the thread is in.
 #[derive(Debug)]
 enum Phase {
     Preparing,
@@ -125,13 +125,13 @@ enum Phase {
     Ended(Ended),
 }
 
-/// What a standing processor is to do once.
+/// Work for a standing processor, done once.
 type Errand = Box<dyn FnOnce(&mut Processor) + Send>;
 
 struct State {
     order: Order,
     phase: Phase,
-    /// How long it stood, all pauses together.
+    /// Time that it stood, all pauses together.
     stood: Duration,
     crash: Option<CrashRecord>,
     errand: Option<Errand>,
@@ -266,7 +266,7 @@ impl Runner {
         }
     }
 
-    /// How long it stood still so far, all pauses together that are over.
+    /// Returns the time that it stood still so far, all pauses together that are over.
     pub fn stood(&self) -> Duration {
         self.shared.lock().stood
     }
@@ -302,7 +302,7 @@ impl Runner {
         self.shared.wait(limit, |state| matches!(state.phase, Phase::Ended(_))).ok().map(drop)
     }
 
-    /// Whether the guest has ended.
+    /// Returns `true` if the guest has ended.
     pub fn has_ended(&self) -> bool {
         matches!(self.shared.lock().phase, Phase::Ended(_))
     }
@@ -397,7 +397,7 @@ fn begin_safely(prepare: impl FnOnce() -> io::Result<()>) -> Result<(), RunnerEr
         .unwrap_or_else(|_| Err(RunnerError::Prepare(io::Error::other("it panicked"))))
 }
 
-/// Where the processor is, if the guest did not end as it should.
+/// Returns the state of the processor, if the guest did not end as it should.
 fn crash_of(ended: &Ended, processor: &Processor) -> Option<CrashRecord> {
     match ended {
         Ended::Guest(Stopped::WroteReadOnly { address, .. }) => Some(CrashRecord {

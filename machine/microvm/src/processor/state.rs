@@ -1,4 +1,4 @@
-//! What a processor is made of while it stands still: kept at its begin, put back at a reset.
+//! The state of a processor that stands still: kept at its begin, put back at a reset.
 //!
 //! KVM has no request for a reset. So all that it can hand out of a processor is kept before the
 //! guest runs for the first time, and given back. The time stamp counter is left alone: it goes on,
@@ -41,7 +41,7 @@ fn refused(what: &'static str) -> impl Fn(kvm_ioctls::Error) -> Refused {
 }
 
 impl ProcessorState {
-    /// What it is now.
+    /// Copies the present state of the processor.
     pub(crate) fn of(kvm: &Kvm, file: &VcpuFd) -> Result<Self, Refused> {
         let told = refused("a look at the state of a processor");
         Ok(Self {
@@ -105,7 +105,7 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
-    /// What it is now; nothing where the machine is no PC.
+    /// Copies the present state of the machine; nothing if the machine is no PC.
     pub(crate) fn of(vm: &VmFd, is_pc: bool) -> Result<Self, Refused> {
         let mut chips = Vec::new();
         for chip_id in CHIPS.iter().copied().filter(|_| is_pc) {

@@ -17,7 +17,7 @@ use crate::processor::Processor;
 /// The request by which an interrupt is raised, and what it is for.
 const RAISES: (&str, &str) = ("KVM_SIGNAL_MSI", "calls the guest's attention");
 
-/// What happens at a system call that is not on the list.
+/// The result of a system call that is not on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// The process is ended, with the signal `SIGSYS`: somebody has broken out.
@@ -31,7 +31,7 @@ pub enum Violation {
 struct Call {
     number: i64,
     name: &'static str,
-    /// What its arguments must be, in words; empty where they may be anything.
+    /// Conditions on its arguments, in words; empty if they may be anything.
     with: String,
     conditions: Vec<SeccompCondition>,
     why: &'static str,
@@ -44,8 +44,9 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// What every thread of this process needs: to wait, to allocate, to end, and to use what is
-    /// open. Nothing of it opens a file, starts a program, or makes memory executable.
+    /// Lists the calls that every thread of this process needs: to wait, to allocate, to end, and
+    /// to use what is open. None of them opens a file, starts a program, or makes memory
+    /// executable.
     pub fn of_any_thread() -> Self {
         let mut calls = Self::default();
         for (number, name, why) in [
@@ -91,7 +92,7 @@ impl Calls {
             )
     }
 
-    /// What a processor's thread needs beyond that.
+    /// Lists the calls that a processor's thread needs beyond that.
     pub fn of_processor(processor: &Processor) -> Self {
         let file = processor.as_raw_fd();
         Self::of_any_thread().request(file, request::RUN, "KVM_RUN", "runs the guest").request(
@@ -102,7 +103,7 @@ impl Calls {
         )
     }
 
-    /// What a thread needs beyond [`Calls::of_processor`] to reset its processor.
+    /// Adds the calls that a thread needs beyond [`Calls::of_processor`] to reset its processor.
     #[must_use]
     pub fn and_resets(mut self, processor: &Processor) -> Self {
         for (request, name) in request::RESETS {
@@ -114,7 +115,8 @@ impl Calls {
         self
     }
 
-    /// What a thread needs beyond [`Calls::of_any_thread`] that waits for events and serves them.
+    /// Lists the calls that a thread needs beyond [`Calls::of_any_thread`] to wait for events and
+    /// serve them.
     pub fn of_waiting_thread() -> Self {
         let mut calls = Self::of_any_thread();
         for (number, name, why) in [
@@ -129,7 +131,7 @@ impl Calls {
         calls
     }
 
-    /// What a thread needs beyond its list to raise this interrupt.
+    /// Adds the calls that a thread needs beyond its list to raise this interrupt.
     #[must_use]
     pub fn and_raises(self, interrupt: &Interrupt) -> Self {
         let (name, why) = RAISES;

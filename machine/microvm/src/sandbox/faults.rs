@@ -1,4 +1,4 @@
-//! How a sealed process dies of a fault of its own.
+//! Lets a sealed process die of a fault of its own.
 // UNSAFETY: gives signals back to the kernel, which the libraries leave to us.
 #![expect(unsafe_code, reason = "the handlers of two signals are taken away")]
 

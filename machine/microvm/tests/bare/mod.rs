@@ -12,7 +12,7 @@ use quietcore_microvm::options::Options;
 use quietcore_microvm::processor::Processor;
 use vm_memory::{Bytes as _, GuestAddress};
 
-/// Where guests are entered.
+/// Address at which guests are entered.
 pub(crate) const ENTRY: u64 = 1 << 20;
 /// A word of memory, which the guest `counting` counts up.
 pub(crate) const COUNT: u64 = 3 << 20;
@@ -74,7 +74,7 @@ guest! {
     jmp 2b"
 }
 guest! {
-    /// Halts for good.
+    /// Halts and takes no interrupt any more.
     halting, "2: cli
     hlt
     jmp 2b"
@@ -188,87 +188,6 @@ guest! {
     hlt"
 }
 guest! {
-    /// Drives QEMU's device `edu`, whose registers are at 3 GiB: asks what it is, has it compute
-    /// 5! and tell by interrupt 0x40, has it copy memory to itself and back, and has it write to
-    /// memory that is none of the guest's. Ends with 0, or with the number of what failed. The
-    /// tables of segments and interrupts are made by the test.
-    driving_edu, "mov esp, 0x3F0000
-    mov ebx, 0xC0000000
-    mov esi, 1
-    cmp dword ptr [ebx], 0x010000ED
-    jne 9f
-    mov esi, 2
-    mov dword ptr [ebx + 4], 0x12345678
-    cmp dword ptr [ebx + 4], 0xEDCBA987
-    jne 9f
-    lgdt [0x310000]
-    lidt [0x310010]
-    mov dword ptr [0xFEE000F0], 0x1FF
-    call 3f
-    push eax
-    mov eax, [ebx + 0x24]
-    mov [ebx + 0x64], eax
-    mov dword ptr [0xFEE000B0], 0
-    inc dword ptr [0x300000]
-    pop eax
-    iretd
-    3: pop eax
-    mov edi, 0x320200
-    mov [edi], ax
-    mov dword ptr [edi + 2], 0x8E000008
-    bswap eax
-    xchg al, ah
-    mov [edi + 6], ax
-    sti
-    mov esi, 3
-    mov dword ptr [ebx + 0x20], 0x80
-    mov dword ptr [ebx + 8], 5
-    mov ecx, 200000000
-    4: cmp dword ptr [0x300000], 1
-    je 5f
-    dec ecx
-    jnz 4b
-    jmp 9f
-    5: mov esi, 4
-    cmp dword ptr [ebx + 8], 120
-    jne 9f
-    mov esi, 5
-    mov dword ptr [0x330000], 0xCAFE1234
-    mov eax, 0x330000
-    mov edx, 0x40000
-    mov ebp, 1
-    call 6f
-    mov esi, 6
-    mov eax, 0x40000
-    mov edx, 0x331000
-    mov ebp, 3
-    call 6f
-    cmp dword ptr [0x331000], 0xCAFE1234
-    jne 9f
-    mov esi, 7
-    mov eax, 0x40000
-    mov edx, 0x1000000
-    mov ebp, 3
-    call 6f
-    mov esi, 0
-    9: mov edx, 0x501
-    mov eax, esi
-    out dx, al
-    hlt
-    6: mov [ebx + 0x80], eax
-    mov [ebx + 0x88], edx
-    mov dword ptr [ebx + 0x90], 64
-    mov [ebx + 0x98], ebp
-    mov ecx, 200000000
-    7: test dword ptr [ebx + 0x98], 1
-    jz 2f
-    dec ecx
-    jnz 7b
-    jmp 9b
-    2: ret"
-}
-
-guest! {
     /// A process of Linux, the first: says something and has the machine restart.
     first_process, "mov eax, 1
     mov edi, 1
@@ -288,7 +207,7 @@ guest! {
 /// A device at every port and address, which counts what it is asked.
 #[derive(Debug, Default)]
 pub(crate) struct Everything {
-    /// How often it was asked.
+    /// Number of times that it was asked.
     pub(crate) asked: AtomicU64,
 }
 
@@ -333,12 +252,12 @@ pub(crate) fn machine(code: &[u8], options: &Options) -> Option<Machine> {
     }
 }
 
-/// Its processor.
+/// Makes the processor of a machine.
 pub(crate) fn processor(machine: &Machine) -> Processor {
     machine.processor(0, GuestAddress(ENTRY)).expect("a processor")
 }
 
-/// What a guest has counted so far.
+/// Returns the count that a guest has reached.
 pub(crate) fn count(machine: &Machine) -> u32 {
     machine.memory().mapping().read_obj(GuestAddress(COUNT)).expect("it is memory")
 }

@@ -1,5 +1,5 @@
-//! What a guest may do to its devices, and a stranger to a ledger, made of any bytes. Used by the
-//! tests and by the fuzzer.
+//! Accesses of a guest to its devices, and of a stranger to a ledger, made of any bytes. Used by
+//! the tests and by the fuzzer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -12,18 +12,18 @@ use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 pub(crate) const MEMORY_BYTES: usize = 1 << 18;
 /// Entries of each queue.
 pub(crate) const ENTRIES: u16 = 8;
-/// Where the rings of queue 0 are; those of queue 1 are one stretch further.
+/// Address of the rings of queue 0; those of queue 1 are one stretch further.
 pub(crate) const RINGS: u64 = 0x1000;
 pub(crate) const STRETCH: u64 = 0x3000;
-/// Where buffers are.
+/// Address of the first buffer.
 pub(crate) const BUFFERS: u64 = 0x1_0000;
 pub(crate) const BUFFER_BYTES: u64 = 0x800;
 
-/// Flags of descriptors.
+/// Flags of a descriptor: another one follows; the device writes.
 pub(crate) const NEXT: u16 = 1;
 pub(crate) const WRITE: u16 = 2;
 
-/// What a test sees of the link.
+/// The frames that a test sees of the link.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Frames that were sent.
@@ -31,7 +31,7 @@ pub(crate) struct Seen {
     /// Frames that will come, and when.
     pub(crate) coming: VecDeque<(Nanos, Vec<u8>)>,
     pub(crate) now: Nanos,
-    /// Whether each frame is answered, and how much later.
+    /// The delay after which each frame is answered; `None` if it is not.
     pub(crate) echo: Option<Nanos>,
     /// The memory of a guest that offers the frame of its first descriptor again as soon as it was
     /// sent.
@@ -43,7 +43,7 @@ pub(crate) struct Seen {
 pub(crate) struct TestLink(pub(crate) Arc<Mutex<Seen>>);
 
 impl TestLink {
-    /// What the test sees, and may change.
+    /// Returns what the test sees, and may change.
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().expect("no test panics with it")
     }
@@ -186,7 +186,7 @@ impl Guest {
         self.write(0x50, queue);
     }
 
-    /// How many entries of a queue were used, and the last of them: head and bytes.
+    /// Returns how many entries of a queue were used, and the last of them: head and bytes.
     pub(crate) fn used(&self, queue: u64) -> (u16, u32, u32) {
         let ring = RINGS + queue * STRETCH + 0x2000;
         let count = self.word(ring + 2);
@@ -196,7 +196,7 @@ impl Guest {
         (count, read(last), read(last + 4))
     }
 
-    /// Whether the guest is to ring for a queue.
+    /// Returns `true` if the guest is to ring for a queue.
     pub(crate) fn shall_ring(&self, queue: u64) -> bool {
         self.word(RINGS + queue * STRETCH + 0x2000) & 1 == 0
     }
@@ -208,7 +208,7 @@ impl Guest {
         self.offer(0, index);
     }
 
-    /// What is in that buffer.
+    /// Returns the first bytes of that buffer.
     pub(crate) fn buffer(&self, index: u16, bytes: usize) -> Vec<u8> {
         let mut content = vec![0; bytes];
         let place = GuestAddress(BUFFERS + u64::from(index) * BUFFER_BYTES);

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use quietcore_microvm::net::Service;
+use quietcore_microvm::net::{Net, Service};
 use quietcore_units::Nanos;
 
 use crate::driver::{Guest, frame};
@@ -20,15 +20,25 @@ fn soon(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
+/// Has the thread that serves a device return, also where a test fails: else its scope would wait
+/// for ever.
+struct Stop<'a>(&'a Net);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 /// Runs a guest beside the thread that serves it.
 fn served(spin: Nanos, run: impl Fn(&Guest)) {
     let guest = Guest::new(Service::Thread { spin });
     guest.link.seen().echo = Some(Nanos::ZERO);
     thread::scope(|scope| {
         scope.spawn(|| guest.net.serve(None));
+        let _stop = Stop(&guest.net);
         guest.begin();
         run(&guest);
-        guest.net.stop();
     });
 }
 
@@ -39,10 +49,13 @@ fn a_thread_that_sleeps_is_rung() {
             soon("it asks to be rung", || guest.shall_ring(1));
             guest.offer_buffer(index);
             guest.offer_frame(index, &frame(60));
+            let before = guest.net.counts().bells;
             guest.ring(1);
             soon("the answer comes", || guest.used(0).0 == index + 1);
+            // A thread that saw the frame right before it slept answers before it takes the bell,
+            // and takes two that it has not taken yet as one.
+            soon("the bell is taken", || guest.net.counts().bells > before);
         }
-        assert!(guest.net.counts().bells >= 4);
     });
 }
 

@@ -1,5 +1,5 @@
-//! What a process keeps apart from the program that it runs: its open files, its words, and whether
-//! what both call can still be used.
+//! Keeps a process apart from the program that it runs: its open files, its output, and the use of
+//! what both call.
 
 pub mod descriptors;
 pub mod locks;

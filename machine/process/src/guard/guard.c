@@ -20,7 +20,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 struct quietcore_guard {
     /* Odd while a call runs; another thread reads it. */
@@ -59,6 +61,12 @@ static sigset_t guarded_signals(void)
 static _Thread_local volatile sig_atomic_t inside;
 /* Not zero while the thread is where it must not be cancelled. */
 static _Thread_local volatile sig_atomic_t sheltered;
+/* The stack of a call that was ended, from the interrupted function upwards. */
+enum { STACK_WORDS = 512 };
+static _Thread_local uintptr_t stack_left[STACK_WORDS];
+static _Thread_local size_t stack_words;
+/* The frames of a call begin below this address. */
+static _Thread_local uintptr_t stack_begin;
 /* Not zero when an interrupt came in shelter. */
 static _Thread_local volatile sig_atomic_t interrupted;
 /* What an interrupt calls; null where the program has nothing. */
@@ -87,6 +95,24 @@ static uint64_t interrupted_stack(const void *context)
 #endif
 }
 
+/* Copies the stack, which is written over as soon as the call is over. The kernel reads it: where the
+ * stack of a kernel's task ends is not known here, and a program that went wrong may have left its
+ * stack pointer anywhere. */
+static void keep_stack(uint64_t stack)
+{
+    const size_t page_bytes = sizeof stack_left;
+    const size_t own_bytes = stack < stack_begin ? stack_begin - stack : page_bytes;
+    const size_t bytes = own_bytes < page_bytes ? own_bytes : page_bytes;
+    const size_t to_page_end = page_bytes - stack % page_bytes;
+    const size_t first = to_page_end < bytes ? to_page_end : bytes;
+    /* What is not there ends the copy between two parts, so that each lies in a page of its own. */
+    struct iovec to = {stack_left, sizeof stack_left};
+    struct iovec from[2] = {{(void *)(uintptr_t)stack, first},
+                            {(void *)(uintptr_t)(stack + first), bytes - first}};
+    const ssize_t copied = process_vm_readv(getpid(), &to, 1, from, 2, 0);
+    stack_words = copied > 0 ? (size_t)copied / sizeof *stack_left : 0;
+}
+
 static void leave(int signal, const siginfo_t *information, const void *context)
 {
     inside = 0;
@@ -96,6 +122,7 @@ static void leave(int signal, const siginfo_t *information, const void *context)
     /* A stack that has no room for a signal's frame is told without an address. */
     caught.overflow_address =
         information->si_code == SI_KERNEL ? interrupted_stack(context) : caught.address;
+    keep_stack(interrupted_stack(context));
     siglongjmp(way_out, 1);
 }
 
@@ -176,6 +203,41 @@ int quietcore_guard_interrupting(void)
     return SIGRTMIN + 2;
 }
 
+/* Whether the instruction in front of this one calls a function. */
+static int is_behind_a_call(const uint8_t *instruction)
+{
+#if defined(__x86_64__)
+    const uint8_t *const at = instruction;
+    const int is_near = at[-5] == 0xE8;
+    /* `call` by way of a register, or of memory at a register or at the next instruction. */
+    const int by_register = at[-2] == 0xFF && (at[-1] & 0xF8) == 0xD0;
+    const int by_memory = at[-2] == 0xFF && (at[-1] & 0xF8) == 0x10;
+    const int by_memory_near = at[-3] == 0xFF && (at[-2] & 0xF8) == 0x50;
+    const int by_memory_far = at[-6] == 0xFF && ((at[-5] & 0xF8) == 0x90 || at[-5] == 0x15);
+    return is_near || by_register || by_memory || by_memory_near || by_memory_far;
+#else
+    uint32_t before;
+    memcpy(&before, instruction - 4, sizeof before);
+    /* `bl` and `blr`. */
+    return (before & 0xFC000000) == 0x94000000 || (before & 0xFFFFFC1F) == 0xD63F0000;
+#endif
+}
+
+/* The code from `begin` to `end`, which can be read, from which the call of this thread that was
+ * ended last had called what it was ended in: the address behind the call, or 0. */
+uint64_t quietcore_guard_called_from(uint64_t begin, uint64_t end)
+{
+    const uint64_t call_bytes_max = 6;
+    for (size_t index = 0; index < stack_words; index++) {
+        const uintptr_t word = stack_left[index];
+        if (word >= begin + call_bytes_max && word < end &&
+            is_behind_a_call((const uint8_t *)word)) {
+            return word;
+        }
+    }
+    return 0;
+}
+
 /* Installs the handlers, once a process. Returns the cancelling signal, or -1. */
 int quietcore_guard_install(void)
 {
@@ -211,6 +273,7 @@ int quietcore_guard_call(struct quietcore_guard *guard, void (*call)(uint32_t), 
     const uint64_t ordinal = atomic_load_explicit(&guard->ordinal, memory_order_relaxed);
     int failed = 0;
     entered = guard;
+    stack_begin = (uintptr_t)__builtin_frame_address(0);
     if (sigsetjmp(way_out, 0) == 0) {
         atomic_store_explicit(&guard->ordinal, ordinal + 1, memory_order_relaxed);
         on_interrupt = interrupt;

@@ -103,6 +103,47 @@ fn a_crash_is_a_fault_with_its_address_again_and_again() {
     }
 }
 
+#[inline(never)]
+extern "C" fn measure_nothing(_: u32) {
+    // SAFETY: not safe at all; the C library reads where nothing is.
+    let length = unsafe { libc::strlen(std::ptr::null()) };
+    CALLED_WITH.store(length as u32, Ordering::Relaxed);
+}
+
+/// Goal: the caller is found by its code, and none is found for a crash outside of libraries.
+#[test]
+fn a_crash_in_a_library_is_traced_to_who_called_it() {
+    install().unwrap();
+    let caller = measure_nothing as *const () as u64;
+    // SAFETY: the function has no frame that would need cleaning up.
+    let ended = unsafe { Guard::default().call(measure_nothing, 0, None) };
+    assert_eq!(ended.unwrap_err().signal, libc::SIGSEGV.unsigned_abs());
+    // SAFETY: the code of this program.
+    let from = unsafe { called_from(caller..caller + 256) }.unwrap();
+    assert!((caller..caller + 256).contains(&from));
+    // SAFETY: as above; `read_nowhere` calls nobody.
+    let ended = unsafe { Guard::default().call(read_nowhere, 0, None) };
+    assert!(ended.is_err());
+    // SAFETY: as above.
+    assert_eq!(unsafe { called_from(caller..caller + 256) }, None);
+}
+
+/// Goal: a crash with a stack pointer to nowhere is a fault as any other.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_crash_without_a_stack_is_survived() {
+    extern "C" fn lose_the_stack(_: u32) {
+        // SAFETY: not safe at all; the guard must survive that it never comes back.
+        unsafe { std::arch::asm!("mov rsp, 0x1008", "mov rax, [0x40]", options(noreturn)) }
+    }
+    install().unwrap();
+    // SAFETY: the function has no frame that would need cleaning up.
+    let ended = unsafe { Guard::default().call(lose_the_stack, 0, None) };
+    assert_eq!(ended.unwrap_err().signal, libc::SIGSEGV.unsigned_abs());
+    // SAFETY: no code at all.
+    assert_eq!(unsafe { called_from(0..0) }, None);
+}
+
 #[test]
 fn a_call_that_does_not_return_is_cancelled() {
     install().unwrap();

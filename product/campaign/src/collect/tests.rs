@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use quietcore_exchange::{Cycle, Recorder, Shape};
-use quietcore_host::controls::{Found, MemoryShare, Wanted};
+use quietcore_backend::setting::BackendSetting;
+use quietcore_exchange::{Recorder, Release, Shape};
 use quietcore_load::WorkerProblem;
-use quietcore_probe::job::{LatencyJob, Wake};
+use quietcore_probe::job::LatencyJob;
 use quietcore_process::exchange::Exchange;
-use quietcore_process::setting::Policy;
 use quietcore_record::reason::sentences;
-use quietcore_record::record::WakeKind;
-use quietcore_units::{ByteSize, SchedulingPolicy, ThreadSettings};
+use quietcore_record::record::{Platform, Scheduled, TimeReality};
+use quietcore_settings::{MemoryShare, RequestedSettings, SettingsReport};
+use quietcore_units::{ByteSize, Scheduling, SchedulingPolicy, ThreadSettings, Wake, WakeKind};
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn run() -> Run {
         period: PERIOD,
         cycles: 3,
         warm_up_cycles: 0,
-        policy: Policy::Fifo(90),
+        policy: Scheduling::Fifo { priority: 90 },
         wake: Wake::Adaptive { share_percent: 25 },
         injection: None,
         memory: None,
@@ -33,12 +33,12 @@ fn run() -> Run {
     Run {
         profile: "tp2".to_owned(),
         reserved: true,
-        settings: Wanted::default(),
+        settings: RequestedSettings::default(),
         container_runtime: None,
         partitions: vec![PartitionRun {
             name: "axis".to_owned(),
-            work: Work::Latency(job),
-            container: None,
+            work: PartitionWork::Latency(job),
+            setting: BackendSetting::default(),
             share: MemoryShare::default(),
         }],
         loads: Vec::new(),
@@ -52,12 +52,12 @@ fn in_force(policy: u32, affinity: &str) -> ThreadSettings {
     ThreadSettings { policy, affinity, locked: ByteSize::new(1 << 20) }
 }
 
-/// The record of an exchange in which three cycles were recorded, after `change`.
+/// Returns the record of an exchange in which three cycles were recorded, after `change`.
 fn collect(first: Option<ThreadSettings>, change: impl FnOnce(&Exchange)) -> Record {
     collect_with(first, |_| {}, change)
 }
 
-/// The same with what was found beside the exchange.
+/// Does the same with what was found beside the exchange.
 fn collect_with(
     first: Option<ThreadSettings>,
     find: impl FnOnce(&mut Findings),
@@ -69,7 +69,7 @@ fn collect_with(
     recorder.set_first_release(PERIOD);
     for number in 1..=3 {
         let due = PERIOD * number;
-        recorder.record(&Cycle {
+        recorder.record(&Release {
             due,
             started: due + Nanos::from_micros(number),
             wakeup_latency: Nanos::from_micros(20),
@@ -84,7 +84,10 @@ fn collect_with(
     let machine = Machine {
         runtime: Path::new("quietcore-runtime"),
         conditions: &BTreeMap::new(),
+        platform: &Platform::default(),
+        time: &TimeReality::Native,
         emulated: None,
+        guests_interpreted: None,
         dma_latency_held: true,
         container_folder: None,
         controls: None,
@@ -109,7 +112,8 @@ fn a_run_in_order_becomes_a_valid_record() {
     assert_eq!((record.release.count(), record.release.max_ns()), (3, 3_000));
     assert_eq!(record.conditions.duration_ns, 3_000_000);
     let scheduled = Scheduled { wake: Some(WakeKind::Early), fifo_priority: Some(90) };
-    assert_eq!(record.conditions.scheduled, Some(scheduled));
+    assert_eq!(record.conditions.scheduled(), Some(scheduled));
+    assert_eq!(record.conditions.time, TimeReality::Native);
 }
 
 #[test]
@@ -154,7 +158,7 @@ fn an_exchange_full_of_nonsense_becomes_an_invalid_record() {
 
 #[test]
 fn settings_that_drifted_make_a_record_invalid() {
-    let found = Found {
+    let found = SettingsReport {
         controls: "interrupts 20 changed".to_owned(),
         troubles: vec!["control `governor` has no effect: refused".to_owned()],
         absent: Vec::new(),

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use quietcore_load::{LoadKind, LoadRequest};
+use quietcore_load::LoadRequest;
 use quietcore_record::record::{Aggressor, Placement, Record, Variant};
+use quietcore_site::LoadKind;
 use quietcore_units::{Causes, CpuSet, Nanos};
 
 use super::Variation;
@@ -14,41 +15,42 @@ use crate::run::Run;
 /// The smallest limit above which releases are explained.
 const EXPLAIN_MIN: Nanos = Nanos::from_micros(2);
 
-/// What disturbs, and where.
+/// The neighbours to measure beside: each kind of load at each place.
 #[derive(Clone, Debug)]
 pub struct Disturbing {
     /// The kinds of load.
     pub kinds: Vec<LoadKind>,
-    /// The places.
-    pub places: Vec<Place>,
-    /// Workers of each; `None` is one for each CPU of the place.
+    /// The places of the neighbours, each with its CPUs.
+    pub places: Vec<NeighbourPlacement>,
+    /// Workers of each neighbour; `None` takes one for each CPU of the place.
     pub workers: Option<u32>,
 }
 
-/// A place with its CPUs.
+/// The CPUs of one placement of neighbours, as seen from a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Where it is, as seen from the partition.
+pub struct NeighbourPlacement {
+    /// Relation of `cpus` to those of the partition.
     pub placement: Placement,
-    /// Its CPUs.
+    /// CPUs that the neighbour runs on; never empty.
     pub cpus: CpuSet,
 }
 
-/// A place that a partition doesn't have.
+/// A place that a partition does not have, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} is left out: {because}", placement.title())]
 pub struct NotPlaced {
-    /// Which.
+    /// The placement that is left out.
     pub placement: Placement,
-    /// Why not.
+    /// The reason, as a clause without a full stop.
     pub because: &'static str,
 }
 
-impl Place {
-    /// The CPUs of a placement for a partition that runs on `own`, on a machine with these CPUs.
+impl NeighbourPlacement {
+    /// Returns the CPUs of a placement for a partition that runs on `own`: `siblings` share a core
+    /// with it, `claimed` belong to any partition, and `online` are all of the machine.
     ///
     /// # Errors
-    /// There are none.
+    /// Returns [`NotPlaced`] when no CPU is left for it.
     pub fn of(
         placement: Placement,
         own: &CpuSet,
@@ -73,7 +75,7 @@ impl Place {
     }
 }
 
-/// The variants of a run of one partition: quiet, and beside each neighbour at each place.
+/// Returns the variants of a run of one partition: quiet, and beside each neighbour at each place.
 pub fn beside(run: &Run, disturbing: &Disturbing) -> Vec<Variation> {
     let quiet = Variation {
         variant: Variant::Beside { aggressor: None },
@@ -85,7 +87,7 @@ pub fn beside(run: &Run, disturbing: &Disturbing) -> Vec<Variation> {
     std::iter::once(quiet).chain(each).collect()
 }
 
-fn one(run: &Run, kind: LoadKind, place: Place, workers: Option<u32>) -> Variation {
+fn one(run: &Run, kind: LoadKind, place: NeighbourPlacement, workers: Option<u32>) -> Variation {
     let one_each = u32::try_from(place.cpus.len()).unwrap_or(u32::MAX);
     let workers = workers.unwrap_or(one_each);
     let load = LoadRequest { cpus: Some(place.cpus), ..LoadRequest::new(kind, workers) };
@@ -106,11 +108,12 @@ fn one(run: &Run, kind: LoadKind, place: Place, workers: Option<u32>) -> Variati
 }
 
 /// Measures each disturbed variant once more and has its late releases explained, so that its
-/// record holds ledgers. What explaining costs is in no ratio: this block is none of a round.
+/// record holds ledgers. The cost of explaining enters no ratio, because this block belongs to no
+/// round.
 ///
-/// Late is what the quiet run nearly never was: above its 99.9 % quantile.
+/// A release is late where the quiet run almost never was: above its 99.9 % quantile.
 ///
-/// Returns what could not be explained, in words.
+/// Returns the variants that could not be explained, each with its reason in words.
 pub fn causes(
     variations: &[Variation],
     records: &mut [Record],
@@ -145,10 +148,11 @@ pub fn causes(
     failed
 }
 
-/// Above which latency a release is late: the largest 99.9 % quantile of the quiet tasks.
+/// Returns the latency above which a release is late: the largest 99.9 % quantile of the quiet
+/// tasks, but [`EXPLAIN_MIN`] at least.
 fn late(records: &[Record]) -> Nanos {
     let is_quiet = |record: &&Record| {
-        let trial = record.trial.as_ref();
+        let trial = record.trial();
         trial.is_some_and(|trial| trial.variant == Variant::Beside { aggressor: None })
     };
     let quantiles = records.iter().filter(is_quiet).filter_map(|it| it.release.quantile(0.999));
@@ -167,7 +171,7 @@ mod tests {
     #[test]
     fn places_are_where_they_say_or_are_left_out() {
         let place = |placement, own: &str, siblings: &str, claimed: &str| {
-            Place::of(placement, &set(own), &set(siblings), &set(claimed), &set("0-7"))
+            NeighbourPlacement::of(placement, &set(own), &set(siblings), &set(claimed), &set("0-7"))
                 .map(|place| place.cpus.to_string())
                 .map_err(|error| error.to_string())
         };
@@ -187,15 +191,15 @@ mod tests {
         let disturbing = Disturbing {
             kinds: vec![LoadKind::Disk, LoadKind::Fork],
             places: vec![
-                Place { placement: Placement::SameCpu, cpus: set("1") },
-                Place { placement: Placement::OtherCpu, cpus: set("0,2") },
+                NeighbourPlacement { placement: Placement::SameCpu, cpus: set("1") },
+                NeighbourPlacement { placement: Placement::OtherCpu, cpus: set("0,2") },
             ],
             workers: None,
         };
         let run = Run {
             profile: "tp2".to_owned(),
             reserved: true,
-            settings: quietcore_host::controls::Wanted::default(),
+            settings: quietcore_settings::RequestedSettings::default(),
             container_runtime: None,
             partitions: Vec::new(),
             loads: vec![LoadRequest::new(LoadKind::Sqrt, 1)],

@@ -7,12 +7,12 @@
 //! | module | what |
 //! |---|---|
 //! | `tune` | variants with and without each control, and sets of them against the class |
-//! | `search` | which set is tried next |
+//! | `search` | the order in which sets are tried |
 //! | `disturb` | variants with a neighbour at each place |
 //!
 //! A block is a run like any other ([`measure`]): partitions and loads are started and ended, and
-//! settings changed and put back, so that nothing of one variant is left in the next. What the
-//! blocks say together is decided in `quietcore_record::experiment`.
+//! settings changed and put back, so that nothing of one variant is left in the next. The blocks
+//! are judged together in `quietcore_record::experiment`.
 
 mod disturb;
 mod order;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use quietcore_record::record::{Record, Trial, TrialBlock, Variant};
 use quietcore_units::{Causes, Nanos};
 
-pub use disturb::{Disturbing, NotPlaced, Place, beside, causes};
+pub use disturb::{Disturbing, NeighbourPlacement, NotPlaced, beside, causes};
 pub use search::Search;
 pub use tune::{Searched, screening, smallest};
 
@@ -37,24 +37,24 @@ use order::Order;
 /// A run under one of the conditions that are compared.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// What it is.
+    /// The condition that the run is measured under.
     pub variant: Variant,
     /// The run of a block; its profile is the variant's name.
     pub run: Run,
 }
 
-/// What the rounds yielded.
+/// The records that the rounds yielded, and the variants that they left out.
 #[derive(Debug, Default)]
 pub struct Blocks {
     /// A record for each variant and task that was measured.
     pub records: Vec<Record>,
     /// Variants that could not be measured, by name, with the reason.
     pub not_measured: BTreeMap<String, String>,
-    /// Whether it was ended before its time.
+    /// `true` if the rounds were ended before their time.
     pub interrupted: bool,
 }
 
-/// Measures all variants in so many rounds. A variant that can't be measured is left out from then
+/// Measures all variants in `rounds` rounds. A variant that can't be measured is left out from then
 /// on. `seed` decides the order within the rounds.
 pub fn rounds(
     variations: &[Variation],
@@ -88,7 +88,7 @@ pub fn rounds(
             }
         }
     }
-    // As they were asked for, whatever the order in which they came.
+    // In the order in which the variants were asked for, not that of the blocks.
     let place = |record: &Record| {
         variations.iter().position(|variation| variation.run.profile == record.profile)
     };
@@ -100,10 +100,10 @@ pub fn rounds(
     blocks
 }
 
-/// Measures a block: a record for each task, with the block in it.
+/// Measures a block; returns a record for each task, with the block in it.
 ///
 /// # Errors
-/// It could not be measured, or was stopped before it was whole.
+/// Fails when the block could not be measured, or was stopped before it was whole.
 fn block(
     variation: &Variation,
     round: u32,
@@ -113,18 +113,20 @@ fn block(
 ) -> Result<Vec<Record>, MeasureError> {
     let measured = measure(&variation.run, machine, observer, stop)?;
     if measured.interrupted {
-        // A part of a block is no like of whole ones.
+        // A part of a block can't be compared with whole ones.
         return Err(MeasureError::Stopped);
     }
     let mut records = measured.records;
     for record in &mut records {
         let blocks = TrialBlock::of(record, round).into_iter().collect();
-        record.trial = Some(Trial { variant: variation.variant.clone(), blocks });
+        if let Some(run) = record.releases_mut() {
+            run.trial = Some(Trial { variant: variation.variant.clone(), blocks });
+        }
     }
     Ok(records)
 }
 
-/// Adds a block's record to that of the same variant and task.
+/// Adds the record of a block to that of the same variant and task.
 fn add(records: &mut Vec<Record>, mut later: Record) {
     match records.iter_mut().find(|earlier| earlier.name == later.name) {
         Some(earlier) => {
@@ -135,7 +137,7 @@ fn add(records: &mut Vec<Record>, mut later: Record) {
     }
 }
 
-/// How long the blocks of these rounds are measured in all, warm-ups included.
+/// Returns how long the blocks of `rounds` rounds take in all, warm-ups included.
 pub fn duration(variations: &[Variation], rounds: u32) -> Nanos {
     let one: u64 = variations.iter().map(|variation| variation.run.duration().get()).sum();
     Nanos::new(one.saturating_mul(u64::from(rounds)))

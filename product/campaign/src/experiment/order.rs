@@ -1,12 +1,12 @@
-//! Chance orders that can be repeated.
+//! Random orders that can be repeated.
 
-/// Makes orders; the same seed makes the same ones. (Marsaglia's xorshift, 2003, with the triple
-/// 13, 7, 17.)
+/// A generator of random orders; the same seed makes the same ones. (Marsaglia's xorshift, 2003,
+/// with the triple 13, 7, 17.)
 #[derive(Debug)]
 pub(super) struct Order(u64);
 
 impl Order {
-    /// From a seed; 0, which the generator can't leave, counts as 1.
+    /// Starts from a seed; 0, which the generator can't leave, counts as 1.
     pub(super) const fn new(seed: u64) -> Self {
         Self(if seed == 0 { 1 } else { seed })
     }
@@ -18,7 +18,7 @@ impl Order {
         self.0
     }
 
-    /// The numbers below `count` in chance order.
+    /// Returns the numbers below `count` in random order.
     pub(super) fn shuffled(&mut self, count: usize) -> Vec<usize> {
         let mut numbers: Vec<usize> = (0..count).collect();
         for place in (1..count).rev() {

@@ -2,11 +2,12 @@
 
 use quietcore_site::Control;
 
-/// The search for the smallest set of controls that reaches the class: nothing, all, then the most
-/// helpful ones one after the other until it is reached, then each of those left out again.
+/// A search for the smallest set of controls that reaches the class. It tries none, all, then the
+/// most helpful ones one after the other until the class is reached; then it leaves out each of
+/// these in turn.
 ///
-/// It takes at most twice as many runs as there are controls, and two. Of what it finds no control
-/// can be left out; another set may be as small.
+/// It takes at most two runs for each control, and two more. No control can be left out of the set
+/// that it finds; another set may be as small.
 #[derive(Clone, Debug)]
 pub struct Search {
     ordered: Vec<Control>,
@@ -17,20 +18,20 @@ pub struct Search {
 enum Phase {
     Nothing,
     All,
-    /// So many of the most helpful ones.
+    /// This many of the most helpful controls.
     Grow(usize),
-    /// A set that reaches the class, and the place of the control that is left out next.
+    /// A set that reaches the class, and the place of the control to leave out next.
     Shrink(Vec<Control>, usize),
     End(Option<Vec<Control>>),
 }
 
 impl Search {
-    /// A search among these controls, the most helpful first.
+    /// Starts a search among these controls, the most helpful first.
     pub const fn new(ordered: Vec<Control>) -> Self {
         Self { ordered, phase: Phase::Nothing }
     }
 
-    /// The set to try next; `None` at the end.
+    /// Returns the set to try next; `None` at the end.
     pub fn next_set(&self) -> Option<Vec<Control>> {
         match &self.phase {
             Phase::Nothing => Some(Vec::new()),
@@ -41,7 +42,7 @@ impl Search {
         }
     }
 
-    /// Tells whether the set that was to be tried next reached the class.
+    /// Notes whether the set that was to be tried next reached the class.
     pub fn tell(&mut self, reached: bool) {
         let phase = std::mem::replace(&mut self.phase, Phase::End(None));
         self.phase = match (phase, reached) {
@@ -58,8 +59,8 @@ impl Search {
         };
     }
 
-    /// The set that was found; `None` where not even all controls reach the class, and before the
-    /// end.
+    /// Returns the set that was found; `None` before the end, and when not even all controls reach
+    /// the class.
     pub fn found(&self) -> Option<&[Control]> {
         match &self.phase {
             Phase::End(found) => found.as_deref(),
@@ -67,20 +68,22 @@ impl Search {
         }
     }
 
-    /// All of them are known to reach it.
+    /// Tries the first `count` controls next. All of them together need no run: they reach the
+    /// class.
     fn grow(&self, count: usize) -> Phase {
         if count < self.ordered.len() { Phase::Grow(count) } else { grown(self.ordered.clone()) }
     }
 }
 
-/// A set that reaches it only with its last control: that one is needed.
+/// Begins to leave out controls of a set that reached the class only with its last one, which is
+/// needed.
 fn grown(set: Vec<Control>) -> Phase {
     let last = set.len().saturating_sub(1);
     shrink(set, last)
 }
 
-/// Goes on with the control before this place. The set of one is never emptied: that nothing does
-/// not reach the class is known.
+/// Goes on with the control before `place`. A set of one is never emptied, because the empty set is
+/// known not to reach the class.
 fn shrink(set: Vec<Control>, place: usize) -> Phase {
     match place.checked_sub(1) {
         Some(place) if set.len() > 1 => Phase::Shrink(set, place),
@@ -99,8 +102,8 @@ mod tests {
 
     use Control::{Governor, IdleStates, Interrupts, Timers};
 
-    /// Searches where exactly the sets that hold all of `needed` reach the class; returns what was
-    /// found, and how many sets were tried.
+    /// Runs a search in which exactly the sets that hold all of `needed` reach the class; returns
+    /// the set that it found, and the number of sets tried.
     fn search(ordered: &[Control], needed: Option<&[Control]>) -> (Option<Vec<Control>>, usize) {
         let mut search = Search::new(ordered.to_vec());
         let mut tried = 0;

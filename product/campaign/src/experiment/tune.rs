@@ -13,11 +13,11 @@ use crate::measure::{Machine, MeasureError};
 use crate::observer::Observer;
 use crate::run::Run;
 
-/// The probability of an exceedance that a set of controls is confirmed with: one that a few
-/// releases exclude. What those of its run exclude is told with their number.
+/// The exceedance probability that confirms a set of controls once it is excluded. It is so large
+/// that a few releases exclude it; their number is told beside the result.
 const SHOWN_BY_ANY: f64 = 0.5;
 
-/// The variants that show what each control does: all of them, none, and all but each.
+/// Returns the variants that show what each control does: all of them, none, and all but each.
 pub fn screening(run: &Run, controls: &[Control]) -> Vec<Variation> {
     let variation = |profile: String, on: Vec<Control>, left_out: Option<Control>| Variation {
         variant: Variant::Screening {
@@ -27,7 +27,7 @@ pub fn screening(run: &Run, controls: &[Control]) -> Vec<Variation> {
         run: with(run, profile, on),
     };
     let all = variation("all".to_owned(), controls.to_vec(), None);
-    // With one control, none is all but it.
+    // With a single control, "none" is the same variant as "all but this one".
     let none = (controls.len() != 1).then(|| variation("none".to_owned(), Vec::new(), None));
     let each = controls.iter().map(|left_out| {
         let on = controls.iter().copied().filter(|control| control != left_out).collect();
@@ -46,22 +46,22 @@ fn words(controls: &[Control]) -> Vec<String> {
     controls.iter().map(|control| control.name().to_owned()).collect()
 }
 
-/// What the search for the smallest set yielded.
+/// The result of the search for the smallest set.
 #[derive(Debug, Default)]
 pub struct Searched {
     /// A record for each set that was tried and each task.
     pub records: Vec<Record>,
-    /// The smallest set; `None` where not even all controls reach the class, and where the search
-    /// did not end.
+    /// The smallest set; `None` if not even all controls reach the class, or the search did not
+    /// end.
     pub smallest: Option<Vec<Control>>,
-    /// Why a set could not be measured, which ends the search.
+    /// The reason why a set could not be measured, which ends the search.
     pub failed: Option<String>,
-    /// Whether it was ended before its time.
+    /// `true` if it was ended before its time.
     pub interrupted: bool,
 }
 
-/// Searches the smallest set among these controls, the most helpful first. Each set is measured
-/// once as `run` says, all partitions at the same time.
+/// Searches for the smallest set among these controls, the most helpful first. Each set is measured
+/// once as `run` says, with all partitions at the same time.
 pub fn smallest(
     run: &Run,
     ordered: Vec<Control>,
@@ -75,7 +75,7 @@ pub fn smallest(
     while let Some(on) = search.next_set() {
         let number = searched_sets(&searched.records) + 1;
         let run = with(run, format!("set-{number}"), on.clone());
-        // Both are told by the record's trial as soon as it is judged.
+        // A placeholder: judging the set replaces the variant in its records.
         let variant = Variant::Screening { on: words(&on), left_out: None };
         let variation = Variation { variant, run };
         match super::block(&variation, 0, machine, observer, stop) {
@@ -97,27 +97,27 @@ pub fn smallest(
     searched
 }
 
-/// How many sets were tried.
+/// Counts the sets that were tried, by the profiles of their records.
 fn searched_sets(records: &[Record]) -> usize {
     let mut profiles: Vec<&str> = records.iter().map(|record| &*record.profile).collect();
     profiles.dedup();
     profiles.len()
 }
 
-/// Judges what a set yielded: each record by the class of its partition. Returns whether all
-/// reached theirs.
+/// Judges the records of a set, each by the class of its partition. Returns `true` if all reached
+/// theirs.
 fn judge_set(records: &mut [Record], site: &Site, on: &[Control]) -> bool {
     let judged: Vec<_> = records.iter().map(|record| judged(record, site)).collect();
     let reached = judged.iter().all(|(_, passes, _)| *passes);
     for (record, (class, _, because)) in records.iter_mut().zip(judged) {
-        if let Some(trial) = &mut record.trial {
+        if let Some(trial) = record.trial_mut() {
             trial.variant = Variant::Confirming { on: words(on), class, reached, because };
         }
     }
     reached
 }
 
-/// The class that a record is held to, whether it reaches it, and why.
+/// Returns the class that a record is held to, `true` if it reaches that class, and why.
 fn judged(record: &Record, site: &Site) -> (String, bool, String) {
     let mut partitions = site.partitions().iter();
     let Some(partition) = partitions.find(|partition| partition.name == record.partition) else {
@@ -130,7 +130,7 @@ fn judged(record: &Record, site: &Site) -> (String, bool, String) {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_host::controls::Wanted;
+    use quietcore_settings::RequestedSettings;
 
     use super::*;
 
@@ -138,7 +138,7 @@ mod tests {
         Run {
             profile: "tp2".to_owned(),
             reserved: true,
-            settings: Wanted::default(),
+            settings: RequestedSettings::default(),
             container_runtime: None,
             partitions: Vec::new(),
             loads: Vec::new(),

@@ -1,4 +1,4 @@
-//! Late releases explained while a run is on: the ledgers of its records.
+//! Late releases explained during a run: the ledgers of its records.
 //!
 //! ```text
 //! partition   late cycle ─► snare sprung, trace off
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Each partition has a snare, a trace of its CPUs, and a thread of ordinary priority that observes
-//! them. Where there is no trace, counters bound what may have happened. Late releases that come
-//! while one is being explained are counted and have no ledger. Whatever ends a run, the traces are
-//! removed with it.
+//! them. Without a trace, counters bound what may have happened. Late releases that come while one
+//! is being explained are counted and have no ledger. However a run ends, its traces are removed
+//! with it.
 
 mod observe;
 mod words;
@@ -27,22 +27,22 @@ use quietcore_trace::tracefs::Tracefs;
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
 use crate::run::{PartitionRun, Run};
-use crate::work::Work;
+use crate::work::PartitionWork;
 use observe::Observation;
 
-/// What was found of the late releases of a partition.
+/// The late releases of a partition, explained.
 #[derive(Debug, Default)]
 pub(crate) struct Explained {
     /// The ledgers of its tasks, in the order of its exchange; empty where none were asked for.
     pub(crate) tasks: Vec<Ledgers>,
-    /// What was traced, for the conditions; empty where nothing was.
+    /// Description of the trace, for the conditions; empty where nothing was traced.
     pub(crate) conditions: String,
 }
 
-/// The explaining of a run.
+/// The snares, traces and observing threads of a run.
 #[derive(Debug)]
 pub(crate) struct Explaining {
-    /// In the order of the run; `None` for partitions without.
+    /// In the order of the run; `None` for partitions that are not explained.
     partitions: Vec<Option<Prepared>>,
     stop: Arc<AtomicBool>,
 }
@@ -51,16 +51,16 @@ pub(crate) struct Explaining {
 struct Prepared {
     snare: Arc<Snare>,
     limit: Nanos,
-    is_guest: bool,
-    /// The CPU of each task, where it is pinned.
+    /// CPU of each task; `None` where it may move.
     cpus: Vec<Option<u32>>,
-    /// Kept here, so that it is removed after the partition has ended, which has a file of it.
+    /// The trace, or why there is none. It is kept here because the partition has a file of it, so
+    /// that it is removed only after the partition has ended.
     instance: Result<Arc<Instance>, String>,
     observing: Option<JoinHandle<Explained>>,
 }
 
 impl Explaining {
-    /// Prepares what a run asks for.
+    /// Prepares the snares and traces that a run asks for.
     pub(crate) fn prepare(run: &Run) -> Self {
         let tracefs = run.explain.map(|_| Tracefs::open().map(Arc::new));
         let tracefs = tracefs.transpose().map_err(|error| told(&error));
@@ -75,19 +75,18 @@ impl Explaining {
                 Err(because) => Err(because.clone()),
             };
             let cpus = partition.work.tasks().iter().map(|task| task.cpu).collect();
-            let is_guest = is_guest(&partition.work);
-            Some(Prepared { snare, limit, is_guest, cpus, instance, observing: None })
+            Some(Prepared { snare, limit, cpus, instance, observing: None })
         };
         let partitions = run.partitions.iter().map(prepare).collect();
         Self { partitions, stop: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Tells the job of a partition of its snare; returns the files that its process needs.
+    /// Writes the snare of a partition into its job; returns the files that its process needs.
     pub(crate) fn lay(&self, index: usize, job: &mut Job) -> Vec<OwnedFd> {
         let Some(prepared) = &self.partitions[index] else { return Vec::new() };
         let told = match job {
             Job::Latency(job) => &mut job.snare,
-            Job::Program { program, .. } | Job::Guest { program, .. } => &mut program.snare,
+            Job::Program { program, .. } => &mut program.snare,
             Job::Memory(_) => return Vec::new(),
         };
         let Ok(memory) = prepared.snare.file() else { return Vec::new() };
@@ -100,7 +99,7 @@ impl Explaining {
         [Some(memory), switch].into_iter().flatten().map(OwnedFd::from).collect()
     }
 
-    /// Begins to observe the partitions, which are those of the run.
+    /// Begins to observe `partitions`, which are in the order of the run.
     pub(crate) fn begin(&mut self, partitions: &[Partition]) {
         for (prepared, partition) in self.partitions.iter_mut().zip(partitions) {
             let Some(prepared) = prepared else { continue };
@@ -111,7 +110,7 @@ impl Explaining {
         }
     }
 
-    /// Ends the observing; returns what was found, in the order of the run.
+    /// Ends the observing threads; returns what they found, in the order of the run.
     pub(crate) fn end(&mut self) -> Vec<Explained> {
         self.stop.store(true, Ordering::Relaxed);
         let threads =
@@ -127,23 +126,15 @@ impl Drop for Explaining {
     }
 }
 
-/// Whether its tasks are those of a guest's own kernel: here one thread, which is all of them.
-fn is_guest(work: &Work) -> bool {
-    match work {
-        Work::Latency(_) => false,
-        Work::Program(run) => run.assembly.guest.is_some(),
-    }
-}
-
-/// The CPUs that the tasks are pinned to; empty if they may move.
-fn cpus(work: &Work) -> CpuSet {
+/// Returns the CPUs that the tasks are pinned to; empty if one of them may move.
+fn cpus(work: &PartitionWork) -> CpuSet {
     let tasks = work.tasks();
     let pinned: Option<Vec<CpuId>> =
         tasks.iter().map(|task| task.cpu.and_then(CpuId::new)).collect();
     pinned.unwrap_or_default().into_iter().collect()
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 fn told(error: &dyn std::error::Error) -> String {
     quietcore_units::Causes(error).to_string()
 }

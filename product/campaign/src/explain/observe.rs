@@ -23,12 +23,12 @@ use super::{Explained, Prepared};
 
 /// Time between two looks at the snare.
 const LOOK: Duration = Duration::from_millis(10);
-/// No clock of a guest is further from this machine's.
+/// The most that the clock of a guest may be ahead of this machine's.
 const CLOCKS_APART: Nanos = Nanos::from_millis(1);
 /// Looks between two readings of the counters.
 const COUNTERS_EVERY: u32 = 4;
 
-/// What is needed to observe one partition.
+/// The thread that observes one partition: its sources, and what it found so far.
 #[derive(Debug)]
 pub(super) struct Observation {
     snare: Arc<Snare>,
@@ -37,15 +37,16 @@ pub(super) struct Observation {
     process: u32,
     numbers: ThreadNumbers,
     limit: Nanos,
-    is_guest: bool,
+    /// `true` if its tasks are those of a guest, whose processor the host takes back by exits.
+    has_exits: bool,
     cpus: Vec<Option<u32>>,
     reader: Reader,
     tasks: Vec<Task>,
-    /// When it began: no release was due before.
+    /// Start of the observation: no release was due before.
     since: Nanos,
-    /// What the kernel refused of the trace.
+    /// Events that the kernel refused to trace, each with its reason.
     refused: Vec<(&'static str, String)>,
-    /// When the trace was switched on last.
+    /// Instant at which the trace was last switched on.
     armed: Option<Nanos>,
     density: Option<f64>,
     trouble: Option<String>,
@@ -61,7 +62,7 @@ struct Task {
     quiet: Quiet,
 }
 
-/// What stretches without a late release add up to.
+/// Sums over all stretches without a late release.
 #[derive(Clone, Copy, Debug, Default)]
 struct Quiet {
     time: Nanos,
@@ -77,7 +78,7 @@ impl Observation {
             process: partition.process_id(),
             numbers: partition.thread_numbers(),
             limit: prepared.limit,
-            is_guest: prepared.is_guest,
+            has_exits: !partition.tasks_are_threads(),
             cpus: prepared.cpus.clone(),
             reader: Reader::live(),
             tasks: Vec::new(),
@@ -89,7 +90,7 @@ impl Observation {
         }
     }
 
-    /// Observes until it is told to stop.
+    /// Observes until `stop` is set.
     pub(super) fn run(mut self, stop: &AtomicBool) -> Explained {
         let mut looks = 0_u32;
         loop {
@@ -109,7 +110,7 @@ impl Observation {
         }
     }
 
-    /// Once all tasks have their threads: follows these, and arms.
+    /// Follows the threads of all tasks, once these are known, and arms the snare.
     fn follow(&mut self) {
         let region = self.exchange.region();
         let own: Vec<u32> = region.tasks().map(TaskStatistics::thread_id).collect();
@@ -118,7 +119,7 @@ impl Observation {
         }
         let threads: Result<Vec<u32>, _> =
             own.iter().map(|thread| self.numbers.of_host(*thread)).collect();
-        // One that has ended meanwhile has no number any more.
+        // A thread that has ended meanwhile no longer has a number.
         let Ok(threads) = threads else { return };
         let means = if self.instance.is_ok() { Means::Trace } else { Means::Counters };
         let cpus = self.cpus.iter().copied().chain(std::iter::repeat(None));
@@ -132,7 +133,7 @@ impl Observation {
         self.tasks = threads.iter().zip(cpus).map(task).collect();
         if let Ok(instance) = &self.instance {
             self.refused = instance.follow(&threads);
-            if self.is_guest {
+            if self.has_exits {
                 self.refused.extend(instance.follow_exits(&threads));
             }
         }
@@ -150,7 +151,7 @@ impl Observation {
         self.snare.arm();
     }
 
-    /// Reads the counters of all tasks in a stretch without a late release.
+    /// Reads the counters of all tasks at the end of a stretch without a late release.
     fn count(&mut self) {
         let now = Monotonic.now();
         for task in &mut self.tasks {
@@ -166,7 +167,7 @@ impl Observation {
         }
     }
 
-    /// Makes the ledger of a late release, and arms again.
+    /// Makes the ledger of a late release, and arms the snare again.
     fn explain(&mut self, caught: Caught) {
         let region = self.exchange.region();
         let (Some(task), Some(shared)) =
@@ -191,7 +192,7 @@ impl Observation {
         let now = Monotonic.now();
         let counters = self.reader.read(subject);
         let seen = match &task.last {
-            // Those of another CPU say nothing of this one.
+            // Counters of another CPU say nothing about this one.
             Some((then, before)) if task.cpu == Some(caught.cpu) => {
                 differences(before, &counters, now.saturating_sub(*then), task.quiet)
             }
@@ -220,7 +221,7 @@ impl Observation {
         self.snare.disarm();
         let traced = self.instance.as_ref().ok();
         if let Some(instance) = traced {
-            // It is removed a moment later; until then it need not go on.
+            // The trace is removed a moment later, so a failure to halt it does no harm.
             let _ = instance.halt();
         }
         let conditions =
@@ -234,13 +235,13 @@ impl Observation {
                 thread: std::process::id(),
             };
             let traced = traced.map(|instance| &**instance);
-            words::observed(&mut task.ledgers, traced, self.is_guest);
+            words::observed(&mut task.ledgers, traced, self.has_exits);
             words::not_observed(
                 &mut task.ledgers,
                 self.instance.as_deref().map_err(String::as_str),
                 &self.refused,
                 self.reader.missing(subject),
-                self.is_guest,
+                self.has_exits,
             );
             if let Some(trouble) = &self.trouble {
                 task.ledgers.miss("some late releases", trouble.clone());
@@ -251,8 +252,8 @@ impl Observation {
     }
 }
 
-/// Whether a release can have been between two instants. What tells of it is the partition, which
-/// is not believed.
+/// Returns `true` if the release lies between `since` and `now`. It is reported by the partition,
+/// which is not trusted.
 fn is_possible(caught: &Caught, since: Nanos, now: Nanos) -> bool {
     since <= caught.due && caught.due <= caught.started && caught.started <= now + CLOCKS_APART
 }
@@ -271,7 +272,7 @@ fn from_trace(window: &Window, trace: &Trace, seen: &Differences) -> Ledger {
     ledger
 }
 
-/// Events a millisecond of a trace.
+/// Returns the number of events per millisecond of a trace.
 fn density(trace: &Trace) -> Option<f64> {
     let (first, last) = (trace.events.first()?, trace.events.last()?);
     let span_ns = last.at_ns.checked_sub(first.at_ns).filter(|span| *span > 0)?;
@@ -282,7 +283,8 @@ fn rise(before: Option<Nanos>, after: Option<Nanos>) -> Option<Nanos> {
     Some(after?.saturating_sub(before?))
 }
 
-/// What counters rose by; the run delay beyond what it rises by in quiet stretches as long.
+/// Returns the rise of each counter; of the run delay, only what exceeds its rise in quiet
+/// stretches of the same length.
 fn differences(before: &Counters, after: &Counters, within: Nanos, quiet: Quiet) -> Differences {
     let usual = u128::from(quiet.run_delay.get()) * u128::from(within.get())
         / u128::from(quiet.time.get().max(1));

@@ -1,13 +1,13 @@
-//! What was observed of late releases and what was not, in words.
+//! Descriptions of what was observed of late releases, and of what was not.
 
 use quietcore_record::ledger::{Ledgers, Means};
 use quietcore_trace::instance::Instance;
 
-/// What a trace tells that counters do not.
+/// Facts that a trace tells and counters do not.
 const BY_TRACE_ONLY: [&str; 6] =
     ["timer interrupt", "other interrupts", "NMIs", "softirqs", "blocking threads", "stacks"];
 
-/// What the record says of the trace that ran beside it.
+/// Describes the trace that ran during a record's run.
 pub(super) fn conditions(instance: &Instance, density: Option<f64>) -> String {
     let density = density.map_or_else(String::new, |density| {
         format!("; {density:.0} events a millisecond on the CPU before the last late release")
@@ -19,10 +19,10 @@ pub(super) fn conditions(instance: &Instance, density: Option<f64>) -> String {
     )
 }
 
-/// Says what was observed.
-pub(super) fn observed(ledgers: &mut Ledgers, traced: Option<&Instance>, is_guest: bool) {
+/// Adds to the ledgers what was observed.
+pub(super) fn observed(ledgers: &mut Ledgers, traced: Option<&Instance>, has_exits: bool) {
     if let Some(instance) = traced {
-        let exits = if is_guest { ", exits of the guest" } else { "" };
+        let exits = if has_exits { ", exits of the guest" } else { "" };
         let events = instance.events().join(", ") + exits;
         ledgers.observed.push(format!("the kernel's trace: {events}; instants in steps of 1 µs"));
     }
@@ -31,13 +31,13 @@ pub(super) fn observed(ledgers: &mut Ledgers, traced: Option<&Instance>, is_gues
     ledgers.observed.push(counters.to_owned());
 }
 
-/// Says what was not observed, and why.
+/// Adds to the ledgers what was not observed, and why.
 pub(super) fn not_observed(
     ledgers: &mut Ledgers,
     traced: Result<&Instance, &str>,
     refused: &[(&'static str, String)],
     counters: Vec<(&'static str, String)>,
-    is_guest: bool,
+    has_exits: bool,
 ) {
     match traced {
         Ok(instance) => {
@@ -64,7 +64,7 @@ pub(super) fn not_observed(
              the start`, or whatever they interrupted",
         );
     }
-    if is_guest {
+    if has_exits {
         ledgers.miss(
             "what the guest does before the task",
             "interrupts and tasks of its own kernel are not traced; their time is in `own way to \

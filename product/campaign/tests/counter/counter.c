@@ -61,6 +61,9 @@ static void misbehave(void)
 void counter_initialize(void)
 {
     counter_DW.total = 0;
+    if (counter_P.misbehave == 8) {
+        *nowhere = 1;
+    }
 }
 
 void counter_step(void)

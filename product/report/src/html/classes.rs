@@ -1,4 +1,4 @@
-//! All classes against all profiles, each cell with its verdict and the figure that decides.
+//! All classes against all profiles: each cell has its verdict and the figure that decides.
 
 use maud::{Markup, html};
 use quietcore_record::class::Class;
@@ -7,14 +7,14 @@ use super::elements::{badge, mini, quantity, sentence, with_code};
 use crate::figures;
 use crate::summary::{Cell, Column, Figure, PartitionSummary, Summary};
 
-/// Partitions with one profile each that still share one table.
+/// The most partitions with one profile each that still share one table.
 const JOINT_MAX: usize = 8;
 
-/// A column of the table.
+/// A column of the table of classes.
 struct Shown<'a> {
     head: Markup,
     dim: bool,
-    /// A cell a class, in the manifest's order.
+    /// Cells in the manifest's order of classes.
     cells: Vec<&'a Cell>,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn class_tables(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// Returns whether no cell could say more than that the period or the cycle is not known.
+/// Returns `true` if no cell could say more than that the period or the cycle is not known.
 fn is_unjudged(summary: &Summary<'_>) -> bool {
     let rows = summary.partitions.iter().flat_map(|partition| &partition.rows);
     let mut cells = rows.flat_map(|row| &row.cells).peekable();
@@ -73,7 +73,7 @@ fn is_unjudged(summary: &Summary<'_>) -> bool {
         && cells.all(|cell| matches!(cell.figure, Figure::Period(None) | Figure::NoCycle))
 }
 
-/// Partitions beside each other, where each has one profile only.
+/// Renders one table of all partitions, where each has one profile only.
 fn joint_table(measured: &[&PartitionSummary<'_>], summary: &Summary<'_>) -> Markup {
     let columns: Vec<Shown<'_>> = measured
         .iter()
@@ -191,7 +191,7 @@ fn cell_of(cell: &Cell, dim: bool, summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// The distinct sources in the order of the classes.
+/// Lists the distinct sources in the order of the classes.
 fn distinct(classes: &[Class]) -> Vec<&str> {
     let mut sources: Vec<&str> = Vec::new();
     for class in classes {
@@ -221,7 +221,7 @@ fn sources(classes: &[Class]) -> Markup {
     }
 }
 
-/// Every verdict in words, for those who can't hover and for print.
+/// Renders every verdict in words, for readers who can't hover and for print.
 pub(super) fn reasons(summary: &Summary<'_>) -> Markup {
     html! {
         details.reasons #reasons {

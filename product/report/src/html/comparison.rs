@@ -9,7 +9,7 @@ use crate::plot::{self, BoxFigures, End, Frame, Limit, Scale};
 use crate::summary::{RecordSummary, Summary};
 use crate::{Published, PublishedBox};
 
-/// A row: what it is, how it is coloured, and its box.
+/// A row of the comparison: its name, its colour and its box.
 struct Row<'a> {
     label: String,
     class: &'static str,
@@ -84,7 +84,7 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
     }
 }
 
-/// `partition · what`, or what alone where there is one partition only.
+/// Returns `partition · what`, or `what` alone where there is only one partition.
 fn named(partition: &str, what: &str, summary: &Summary<'_>) -> String {
     match summary.partitions.len() {
         0 | 1 => what.to_owned(),
@@ -117,11 +117,12 @@ fn record_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row<'a> 
     own_row(label, record.record.reserved, &record.statistics, figures)
 }
 
-/// The wake-up latency of a task that woke early; where it slept to its release there is none.
+/// Makes the row of the wake-up latency of a task that woke early; `None` where it slept to its
+/// release.
 fn wakeup_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<Row<'a>> {
     let (wakeup, statistics) = (record.record.wakeup.as_ref()?, record.wakeup.as_ref()?);
     let label = named(&record.record.partition, &record.label(), summary);
-    // A release that had to wait for the cycle before it was never slept for: it has no wake-up.
+    // A release that had to wait for the previous cycle was not slept for, so it has no wake-up.
     let worst = record.record.spikes.iter().map(|spike| spike.wakeup_ns).filter(|ns| *ns > 0);
     let figures = BoxFigures::of(wakeup, statistics, worst);
     let mut row = own_row(label, record.record.reserved, statistics, figures);
@@ -129,7 +130,7 @@ fn wakeup_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<R
     Some(row)
 }
 
-/// A row a profile, its tasks together; none where every profile has one task only.
+/// Makes a row for each profile, its tasks together; empty where every profile has only one task.
 fn merged_rows<'a>(summary: &Summary<'_>) -> Vec<Row<'a>> {
     let columns = || {
         let partitions = summary.partitions.iter();
@@ -182,7 +183,7 @@ fn published_row<'a>(row: &PublishedBox, table: &'a Published) -> Row<'a> {
     }
 }
 
-/// A scale that holds all boxes; `None` where there is none.
+/// Returns a scale that holds all boxes; `None` where there is none.
 fn scale_of<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Option<Scale> {
     let boxes: Vec<_> = rows.filter_map(|row| row.figures.as_ref()).collect();
     if boxes.is_empty() {

@@ -1,12 +1,13 @@
-//! The conditions that the numbers hold for, and how to repeat the run.
+//! The conditions that the numbers hold for, and the commands that repeat the run.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use quietcore_evidence::{Length, Origin};
-use quietcore_record::record::Conditions;
+use quietcore_record::record::{Conditions, Platform};
 
 use crate::figures::{self, NONE, moment};
+use crate::section::ListedConditions;
 use crate::summary::{RecordSummary, Summary};
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
@@ -14,16 +15,20 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         p.remark { "A number without its conditions is none. These travel with every record." }
         (machine(summary))
         (runs(&summary.records, &ROWS))
-        (runs(&summary.routines, &ROUTINE_ROWS))
-        (runs(&summary.interrupts, &ROWS))
-        (runs(&summary.round_trips, &ROWS))
+        @for section in summary.sections.iter().rev() {
+            @match section.kind.conditions {
+                ListedConditions::Own => {},
+                ListedConditions::Releases => (runs(&section.records, &ROWS)),
+                ListedConditions::Untimed => (runs(&section.records, &UNTIMED_ROWS)),
+            }
+        }
         (activity(summary))
         (site(summary))
         (repeat(summary))
     }
 }
 
-/// A condition of the run as a row: its name and how it is read.
+/// A condition of the run as a row: its name, and the function that reads it.
 type Row = (&'static str, fn(&RecordSummary<'_>) -> String);
 
 const ROWS: [Row; 10] = [
@@ -34,25 +39,51 @@ const ROWS: [Row; 10] = [
         0 => NONE.to_owned(),
         planned => figures::count(planned),
     }),
-    ("Release made by", |r| written(&r.record.conditions.mode)),
-    ("Policy, read back", |r| written(&r.record.conditions.policy)),
-    ("Affinity, read back", |r| written(&r.record.conditions.affinity)),
+    ("Release made by", |r| written(&r.record.conditions.mode.to_string())),
+    ("Policy, read back", |r| written(&r.record.conditions.policy.to_string())),
+    ("Affinity, read back", |r| written(&r.record.conditions.affinity.to_string())),
     ("/dev/cpu_dma_latency", |r| dma_latency(&r.record.conditions)),
     ("Reservation kept", |r| if r.record.reserved { "yes" } else { "no, comparison" }.to_owned()),
     ("Injected delay", |r| {
-        r.record.conditions.injected.clone().unwrap_or_else(|| "none".to_owned())
+        let injection = r.record.conditions.injection.as_ref();
+        injection.map_or_else(|| "none".to_owned(), ToString::to_string)
     }),
 ];
 
-/// The same for routines of a kernel, which have no releases.
-const ROUTINE_ROWS: [Row; 6] = [
+/// Rows for records without releases, such as the routines of a kernel.
+const UNTIMED_ROWS: [Row; 6] = [
     ("Started", |r| moment(&r.record.conditions.started_at)),
     ("Took in all", |r| figures::nanos(r.record.conditions.duration_ns)),
-    ("Kernel", |r| written(&r.record.conditions.mode)),
-    ("Policy, read back", |r| written(&r.record.conditions.policy)),
-    ("Affinity, read back", |r| written(&r.record.conditions.affinity)),
+    ("Kernel", |r| written(&r.record.conditions.mode.to_string())),
+    ("Policy, read back", |r| written(&r.record.conditions.policy.to_string())),
+    ("Affinity, read back", |r| written(&r.record.conditions.affinity.to_string())),
     ("/dev/cpu_dma_latency", |r| dma_latency(&r.record.conditions)),
 ];
+
+/// Rows of the platform, where records have it.
+const PLATFORM_ROWS: [Row; 4] = [
+    ("Firmware", |r| of_platform(r, |platform| platform.firmware.to_string())),
+    ("Kernel version", |r| {
+        of_platform(r, |platform| platform.kernel.version.clone().unwrap_or_default())
+    }),
+    ("Interrupts that may arrive on its CPUs", |r| {
+        of_platform(r, |platform| match platform.interrupts.as_deref() {
+            None => "not known".to_owned(),
+            Some([]) => "none".to_owned(),
+            Some(some) => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        })
+    }),
+    ("Reservation, read back", |r| {
+        of_platform(r, |platform| match &platform.reservation {
+            None => "not read back".to_owned(),
+            Some(reservation) => reservation.to_string(),
+        })
+    }),
+];
+
+fn of_platform(record: &RecordSummary<'_>, read: impl Fn(&Platform) -> String) -> String {
+    written(&record.record.conditions.platform.as_deref().map(read).unwrap_or_default())
+}
 
 fn written(text: &str) -> String {
     if text.is_empty() { "not known".to_owned() } else { text.to_owned() }
@@ -66,11 +97,11 @@ fn dma_latency(conditions: &Conditions) -> String {
     }
 }
 
-/// The facts about the machine, once for all records that agree on them.
+/// Renders the facts about the machine, once for all records that agree on them.
 fn machine(summary: &Summary<'_>) -> Markup {
-    let mut machines: Vec<(&BTreeMap<String, String>, Vec<String>)> = Vec::new();
+    let mut machines: Vec<(BTreeMap<String, String>, Vec<String>)> = Vec::new();
     for record in summary.all_records() {
-        let facts = &record.record.conditions.machine;
+        let facts = record.record.conditions.machine_in_words();
         match machines.iter_mut().find(|(known, _)| *known == facts) {
             Some((_, records)) => records.push(record.record.name.clone()),
             None => machines.push((facts, vec![record.record.name.clone()])),
@@ -88,10 +119,10 @@ fn machine(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// A value of more bytes gets a line of its own.
+/// Bytes of a value above which it gets a line of its own.
 const WIDE: usize = 60;
 
-/// A fact's key as people read it.
+/// Returns a fact's key as people read it.
 fn named(key: &str) -> String {
     match key {
         "c_states" => "C-states".to_owned(),
@@ -120,15 +151,18 @@ fn pairs(facts: &BTreeMap<String, String>) -> Markup {
     }
 }
 
-/// Conditions of the runs: what all have in common once, what differs as a table.
+/// Renders the conditions of the runs: once what all have in common, and as a table what differs.
 fn runs(records: &[RecordSummary<'_>], rows: &[Row]) -> Markup {
     let Some(first) = records.first() else {
         return html! {};
     };
-    let (same, different): (Vec<_>, Vec<_>) = rows.iter().partition(|(_, read)| {
-        let value = read(first);
-        records.iter().all(|record| read(record) == value)
-    });
+    let has_platform = records.iter().any(|it| it.record.conditions.platform.is_some());
+    let of_platform = PLATFORM_ROWS.iter().filter(|_| has_platform);
+    let (same, different): (Vec<_>, Vec<_>) =
+        rows.iter().chain(of_platform).partition(|(_, read)| {
+            let value = read(first);
+            records.iter().all(|record| read(record) == value)
+        });
     html! {
         h3 { "Runs" }
         dl.facts {
@@ -159,19 +193,20 @@ fn runs(records: &[RecordSummary<'_>], rows: &[Row]) -> Markup {
     }
 }
 
-/// What the machine did meanwhile.
+/// Renders the activity of the machine during the runs.
 fn activity(summary: &Summary<'_>) -> Markup {
     let active: Vec<_> = summary
         .all_records()
-        .filter(|record| !record.record.conditions.activity.is_empty())
+        .map(|record| (&record.record.name, record.record.conditions.activity_in_words()))
+        .filter(|(_, activity)| !activity.is_empty())
         .collect();
     html! {
         @if !active.is_empty() {
             details {
                 summary { "What the machine did meanwhile" }
-                @for record in active {
-                    h4 { (record.record.name) }
-                    (pairs(&record.record.conditions.activity))
+                @for (name, activity) in &active {
+                    h4 { (name) }
+                    (pairs(activity))
                 }
             }
         }
@@ -224,7 +259,7 @@ fn site(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// The commands that repeat the run and check the folder.
+/// Renders the commands that repeat the run and check the folder.
 fn repeat(summary: &Summary<'_>) -> Markup {
     let manifest = &summary.evidence.manifest;
     let run = match manifest.origin {
@@ -237,7 +272,7 @@ fn repeat(summary: &Summary<'_>) -> Markup {
             }
             let length = match manifest.length {
                 Some(Length::Duration(duration)) => {
-                    // As JSON it is exact and stands in quotes, as a shell wants it.
+                    // JSON writes it exactly, and in quotes, which a shell needs.
                     let exact = serde_json::to_value(duration).unwrap_or_default();
                     format!(" --duration {exact}")
                 }

@@ -1,4 +1,4 @@
-//! Latency over time, the worst late releases, and where the time of late ones went.
+//! Latency over time, the worst late releases, and the causes of late ones.
 
 mod ledger;
 mod stalls;

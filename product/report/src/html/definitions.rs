@@ -1,15 +1,15 @@
-//! What each figure means, in one sentence: shown on hover and as a footnote.
+//! Definitions of all figures, one sentence each: shown on hover and as a footnote.
 
 use maud::{Markup, html};
 
 /// A term with its definition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Definition {
-    /// The anchor, in kebab case.
+    /// Anchor of the footnote, in kebab case.
     pub(super) id: &'static str,
-    /// The term as tables write it.
+    /// Term as tables write it.
     pub(super) term: &'static str,
-    /// What it means.
+    /// Definition in one sentence, or a few.
     pub(super) meaning: &'static str,
 }
 
@@ -193,7 +193,7 @@ pub(super) const LOST_FRAMES: Definition = define(
      inputs of the cycle before.",
 );
 
-/// A term in a table: its definition on hover, and as a footnote behind the link.
+/// Renders a term in a table: its definition on hover, and as a footnote behind the link.
 pub(super) fn term(definition: &Definition) -> Markup {
     html! {
         a.term href=(format!("#def-{}", definition.id)) title=(definition.meaning) {
@@ -202,7 +202,7 @@ pub(super) fn term(definition: &Definition) -> Markup {
     }
 }
 
-/// The footnotes of a table.
+/// Renders the footnotes of a table.
 pub(super) fn footnotes(definitions: &[Definition]) -> Markup {
     html! {
         dl.footnotes {

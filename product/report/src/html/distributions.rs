@@ -32,7 +32,8 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame) -> Markup {
 }
 
 fn figures_of(partition: &PartitionSummary<'_>, summary: &Summary<'_>, frame: &Frame) -> Markup {
-    // One task a profile: the profiles stand beside each other. Several: each has its own row.
+    // With one task for each profile, the profiles stand beside each other; with several, each
+    // profile has a row of its own.
     let single = partition.columns.iter().all(|column| column.records.len() == 1);
     html! {
         @if summary.partitions.len() > 1 { h3 { (summary.partition_word()) " " (partition.name) } }
@@ -80,7 +81,7 @@ fn panels(
     }
 }
 
-/// The verdict of this record on the declared class.
+/// Returns the verdict of this record on the class that its partition declares.
 fn verdict_of(
     record: &RecordSummary<'_>,
     partition: &PartitionSummary<'_>,
@@ -110,7 +111,8 @@ fn numbers(record: &RecordSummary<'_>) -> String {
     text
 }
 
-/// The wake-up latency, which is what cyclictest measures; `None` where it was not recorded.
+/// Describes the wake-up latency, which is what cyclictest measures; `None` where it was not
+/// recorded.
 fn woken(record: &RecordSummary<'_>) -> Option<String> {
     record.record.wakeup.as_ref()?;
     Some(match &record.wakeup {

@@ -1,46 +1,35 @@
-//! What the doctor found: what makes control work impossible first, apart from mere advice.
+//! The findings of the doctor: first those that make control work impossible, apart from mere
+//! advice.
 //!
 //! The document is read leniently, field by field: an unknown severity counts as unknown, a missing
-//! text is left out. A report must not fail because a newer doctor says more.
+//! text is left out. A report must not fail because a newer doctor tells more.
 
 use maud::{Markup, html};
+use quietcore_host::Severity;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::elements::with_code;
 
-/// Of the raw facts at most this much is shown, in bytes.
+/// The most bytes of the raw facts that are shown.
 const FACTS_MAX: usize = 100_000;
 
-/// Findings that are shown; a machine has some hundred at most.
+/// The most findings that are shown; a machine has some hundred at most.
 const FINDINGS_MAX: usize = 2_000;
 
-/// How grave a finding is, the gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Severity {
-    Conformance,
-    Advice,
-    Unknown,
-    Ok,
+/// The severity of a finding, the gravest first.
+fn severity_of(finding: &Value) -> Severity {
+    let named = finding.get("severity").and_then(|it| Severity::deserialize(it).ok());
+    named.unwrap_or(Severity::Unknown)
 }
 
-impl Severity {
-    fn of(finding: &Value) -> Self {
-        match text(finding, "severity") {
-            "conformance" => Self::Conformance,
-            "advice" => Self::Advice,
-            "ok" => Self::Ok,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Sign and word, the style's class, and a heading.
-    const fn words(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Conformance => ("✗ CONFORMANCE", "fail", "Stands in the way of control work"),
-            Self::Advice => ("→ ADVICE", "advice", "Would help"),
-            Self::Unknown => ("? UNKNOWN", "unproven", "Could not be read"),
-            Self::Ok => ("✓ OK", "pass", "As it should be"),
-        }
+/// Returns sign and word, the class of the style sheet, and the heading.
+const fn words(severity: Severity) -> (&'static str, &'static str, &'static str) {
+    match severity {
+        Severity::Conformance => ("✗ CONFORMANCE", "fail", "Stands in the way of control work"),
+        Severity::Advice => ("→ ADVICE", "advice", "Would help"),
+        Severity::Unknown => ("? UNKNOWN", "unproven", "Could not be read"),
+        Severity::Ok => ("✓ OK", "pass", "As it should be"),
     }
 }
 
@@ -61,7 +50,7 @@ pub(super) fn section(document: Option<&Value>) -> Markup {
         |severity| {
             let found: Vec<_> = findings
                 .iter()
-                .filter(|finding| Severity::of(finding) == severity)
+                .filter(|finding| severity_of(finding) == severity)
                 .copied()
                 .collect();
             (severity, found)
@@ -86,7 +75,7 @@ pub(super) fn section(document: Option<&Value>) -> Markup {
 }
 
 fn group(severity: Severity, found: &[&Value]) -> Markup {
-    let (_, tone, heading) = severity.words();
+    let (_, tone, heading) = words(severity);
     let head = html! { (heading) " " span.sub { (found.len()) } };
     html! {
         @match severity {
@@ -107,7 +96,7 @@ fn group(severity: Severity, found: &[&Value]) -> Markup {
 }
 
 fn finding(found: &Value, severity: Severity) -> Markup {
-    let (word, tone, _) = severity.words();
+    let (word, tone, _) = words(severity);
     let rows = [
         ("Read", text(found, "read")),
         ("Right", text(found, "right")),
@@ -135,7 +124,7 @@ fn facts(document: &Value) -> Markup {
     let Some(facts) = document.get("facts") else {
         return html! {};
     };
-    // Values of this kind always can be written; an empty text is shown otherwise.
+    // Values of this kind can always be written; if not, an empty text is shown.
     let mut written = serde_json::to_string_pretty(facts).unwrap_or_default();
     let cut = written.len() > FACTS_MAX;
     if cut {

@@ -5,7 +5,7 @@ use quietcore_record::verdict::Verdict;
 
 use crate::figures;
 
-/// The class of the style sheet that colours a verdict.
+/// Returns the class of the style sheet that colours a verdict.
 pub(crate) const fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "pass",
@@ -14,7 +14,7 @@ pub(crate) const fn tone(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A verdict as sign, word and colour.
+/// Renders a verdict as sign, word and colour.
 pub(super) fn badge(verdict: Verdict) -> Markup {
     html! {
         span class=(format!("badge {}", tone(verdict))) {
@@ -24,7 +24,7 @@ pub(super) fn badge(verdict: Verdict) -> Markup {
     }
 }
 
-/// The same without a ground, for tables full of them.
+/// Renders the same without a background, for tables full of verdicts.
 pub(crate) fn mini(verdict: Verdict) -> Markup {
     html! {
         span class=(format!("mini {}", tone(verdict))) {
@@ -34,7 +34,7 @@ pub(crate) fn mini(verdict: Verdict) -> Markup {
     }
 }
 
-/// A number with its unit, in parts, so that a column aligns at the decimal point.
+/// Renders a number with its unit in parts, so that a column aligns at the decimal point.
 pub(crate) fn quantity(text: &str) -> Markup {
     let Some((number, unit)) = text.rsplit_once('\u{a0}') else {
         return html! { span.q { span.i { (text) } span.f {} span.u {} } };
@@ -56,12 +56,12 @@ pub(crate) fn quantity(text: &str) -> Markup {
     }
 }
 
-/// A duration in a table, or a dash.
+/// Renders a duration of a table, or a dash.
 pub(super) fn time(value_ns: Option<f64>) -> Markup {
     quantity(&figures::or_dash(value_ns, figures::nanos_f64))
 }
 
-/// Text with what stands between backticks as code.
+/// Renders text, with the parts between backticks as code.
 pub(crate) fn with_code(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An odd number of backticks means something else.
@@ -75,7 +75,7 @@ pub(crate) fn with_code(text: &str) -> Markup {
     }
 }
 
-/// A sentence that begins with a capital and ends with a full stop.
+/// Makes a sentence of a clause: it begins with a capital and ends with a full stop.
 pub(crate) fn sentence(text: &str) -> String {
     let mut characters = text.trim().chars();
     let Some(first) = characters.next() else {
@@ -85,8 +85,8 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{}{}{stop}", first.to_uppercase(), characters.as_str())
 }
 
-/// Text as a part of an address: a byte that is neither a letter, a digit nor plain becomes a
-/// percent sign with its number.
+/// Encodes text as a part of an address: a byte that is neither a letter, a digit nor plain becomes
+/// a percent sign with its number.
 pub(crate) fn escaped(text: &str) -> String {
     let mut address = String::with_capacity(text.len() + text.len() / 4);
     for byte in text.bytes() {

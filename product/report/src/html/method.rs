@@ -1,11 +1,11 @@
-//! How a verdict comes about, and the words of this report.
+//! The rules by which a verdict comes about, and the words of this report.
 
 use maud::{Markup, html};
 
 use crate::figures;
 use crate::summary::Summary;
 
-/// The words whose meaning isn't that of every day.
+/// Words whose meaning is not the everyday one.
 const GLOSSARY: [(&str, &str); 12] = [
     ("Release", "The instant at which a cycle of the control program is due to start."),
     ("Release latency", "How long after that instant the program did start."),
@@ -46,8 +46,8 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 }
                 li {
                     "One release later than a tenth of the cycle is a " b { "FAIL" } ". The rest "
-                    "of the cycle belongs to the program and to whoever shares the core (seed "
-                    "003). A quantile would certify a machine that stalls now and then."
+                    "of the cycle belongs to the program and to whoever shares the core "
+                    "(hofer2019). A quantile would certify a machine that stalls now and then."
                 }
                 li {
                     "Release jitter above the class's published limit, by the definition named "

@@ -1,4 +1,4 @@
-//! The verdict: the answer first, and what takes something away from it.
+//! The verdict: the answer first, and then its limitations.
 
 mod certainty;
 mod imported;
@@ -8,36 +8,27 @@ use maud::{Markup, html};
 use quietcore_evidence::Origin;
 use quietcore_record::verdict::Verdict;
 
+use super::Contents;
 use super::elements::{mini, quantity, sentence, tone, with_code};
 use crate::figures;
+use crate::section::content::Content;
+use crate::section::page;
 use crate::summary::{PartitionSummary, QuickLook, RecordSummary, Summary, quick_look};
 use notices::alarm;
 
 pub(super) use certainty::certainty;
 
-/// Partitions that each get an answer of their own; more are shown as a table.
+/// The most partitions that each get an answer of their own; more are shown as a table.
 const HEROES_MAX: usize = 2;
 
-pub(super) fn section(summary: &Summary<'_>) -> Markup {
+pub(super) fn section(summary: &Summary<'_>, contents: &Contents) -> Markup {
     let grave = summary.notices.iter().filter(|notice| notice.is_grave());
     html! {
         @for notice in grave { (alarm(notice)) }
         @if summary.partitions.is_empty() && !summary.trials.is_empty() {
             (super::experiment::hero(summary))
-        } @else if summary.partitions.is_empty() && !summary.memory.is_empty() {
-            (super::memory::hero(summary))
-        } @else if summary.partitions.is_empty() && !summary.interrupts.is_empty() {
-            @for interrupt in summary.interrupts.iter().take(HEROES_MAX) {
-                (super::interrupts::hero(interrupt))
-            }
-        } @else if summary.partitions.is_empty() && !summary.round_trips.is_empty() {
-            @for record in summary.round_trips.iter().take(HEROES_MAX) {
-                (super::statistics::round_trips::hero(record))
-            }
-        } @else if summary.partitions.is_empty() && !summary.kernels.is_empty() {
-            @for kernel in summary.kernels.iter().take(HEROES_MAX) {
-                (super::routines::hero(kernel))
-            }
+        } @else if summary.partitions.is_empty() && let Some(content) = answering(contents) {
+            (page::answers(content, HEROES_MAX))
         } @else if summary.partitions.is_empty() {
             div class="hero unproven" {
                 p.word { span.sign aria-hidden="true" { "?" } " NOT PROVEN" }
@@ -54,7 +45,12 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// The answer for one partition.
+/// Returns the content of the first section with an answer.
+fn answering(contents: &Contents) -> Option<&Content> {
+    contents.iter().map(|(_, content)| content).find(|content| !content.answers.is_empty())
+}
+
+/// Renders the answer for one partition.
 fn hero(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
     let Some(declared) = &partition.declared else {
         return undeclared(partition, summary);
@@ -107,7 +103,7 @@ fn plain_answer(verdict: Verdict, quick: Option<QuickLook>, cycle: Option<&str>)
     }
 }
 
-/// A partition without a declared class: what it qualifies for is the answer.
+/// Renders the answer for a partition without a declared class: the classes that it qualifies for.
 fn undeclared(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
     html! {
         div class="hero neutral" {
@@ -131,7 +127,7 @@ fn undeclared(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup
     }
 }
 
-/// The answer for many partitions together.
+/// Renders the answer for many partitions together.
 fn overall(summary: &Summary<'_>) -> Markup {
     let Some(verdict) = summary.verdict() else {
         return html! {};
@@ -153,7 +149,7 @@ fn overall(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// Many partitions, a row each.
+/// Renders many partitions, one row for each.
 fn overview(summary: &Summary<'_>) -> Markup {
     let declared = summary.partitions.iter().any(|partition| partition.declared.is_some());
     html! {
@@ -231,7 +227,7 @@ fn passed(partition: &PartitionSummary<'_>) -> usize {
     partition.rows.iter().filter(|row| row.overall.verdict == Verdict::Pass).count()
 }
 
-/// The record with the largest latency of those that count.
+/// Returns the record with the largest latency among those that count.
 fn worst_record<'a>(
     partition: &PartitionSummary<'_>,
     summary: &'a Summary<'_>,
@@ -246,7 +242,7 @@ fn worst_record<'a>(
         .max_by_key(|record| record.statistics.max_ns)
 }
 
-/// The three figures behind the answer.
+/// Renders the three figures behind the answer.
 fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
     let worst = worst_record(partition, summary);
     html! {
@@ -292,7 +288,7 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// Why no cycle is proven, without what the answer beside it says already.
+/// Returns why no cycle is proven, without the part that the answer beside it already tells.
 fn unsaid(because: &str, partition: &PartitionSummary<'_>) -> String {
     let said = partition.declared.as_ref().map_or("", |declared| &declared.overall.because);
     match because.split_once(said).filter(|_| !said.is_empty()) {
@@ -302,9 +298,9 @@ fn unsaid(because: &str, partition: &PartitionSummary<'_>) -> String {
     }
 }
 
-/// What the evidence excludes: a latency, and the bound on the probability of exceeding it. With a
-/// declared class that is the class's limit, with the largest bound of the records that count;
-/// without one the largest latency that was seen.
+/// Returns what the evidence excludes: a latency, and the bound on the probability of exceeding it.
+/// With a declared class that is the class's limit, with the largest bound of the records that
+/// count; without one it is the largest latency that was seen.
 fn exclusion(
     partition: &PartitionSummary<'_>,
     summary: &Summary<'_>,

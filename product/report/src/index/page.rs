@@ -9,11 +9,11 @@ use crate::html::{
     POLICY, SCRIPT, STYLE, escaped, mini, quantity, sentence, tone, visible, with_code,
 };
 
-/// Changes of a run that are listed; more can be opened.
+/// The most changes of a run that are listed; more can be opened.
 const CHANGES_MAX: usize = 3;
 
-/// The page of a folder of runs. `unread` are folders that could not be read, each with the reason;
-/// `left_out` is how many older runs are not in it.
+/// Renders the page of a folder of runs. `unread` are folders that could not be read, each with the
+/// reason; `left_out` is the number of older runs that are not in it.
 pub fn render(
     title: &str,
     entries: &[Entry],
@@ -78,7 +78,7 @@ fn head(title: &str, entries: &[Entry]) -> Markup {
     }
 }
 
-/// The answer: how each partition stands.
+/// Renders the answer: the newest verdict of each partition.
 fn newest(courses: &[Course<'_>]) -> Markup {
     if courses.is_empty() {
         return html! { p.empty { "No campaign was run here yet." } };
@@ -133,7 +133,7 @@ fn verdict(run: &CourseRun<'_>) -> Markup {
     }
 }
 
-/// The cells of p99.9 and maximum.
+/// Renders the cells of p99.9 and maximum.
 fn figures_of(run: &CourseRun<'_>) -> Markup {
     let p99_9 = figures::or_dash(run.found.p99_9, figures::quantile);
     html! {
@@ -222,12 +222,12 @@ fn changes(all: &[Change<'_>]) -> Markup {
     }
 }
 
-/// The page of a run. A name can't lead anywhere else.
+/// Returns the address of a run's page, which no name can lead elsewhere.
 fn link(folder: &str) -> String {
     format!("./{}/report.html", escaped(folder))
 }
 
-/// Probes run by hand and imported data: they have no trend.
+/// Renders links to probes run by hand and imported data, which have no trend.
 fn others(entries: &[Entry]) -> Markup {
     let mut others: Vec<&Entry> =
         entries.iter().filter(|entry| entry.origin != Origin::Campaign).collect();
@@ -249,7 +249,7 @@ fn others(entries: &[Entry]) -> Markup {
     }
 }
 
-/// The folders and runs that are not in the page, with the reason.
+/// Renders the folders and runs that are not in the page, with the reason.
 fn missing(unread: &[(String, String)], left_out: usize) -> Markup {
     html! {
         @if !unread.is_empty() || left_out > 0 {

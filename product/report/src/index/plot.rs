@@ -14,11 +14,11 @@ use crate::plot::{Anchor, Scale, Svg, X, time_mark};
 const HEIGHT: f64 = 220.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
-/// Where the first and the last run lie, in per cent.
+/// Horizontal places of the first and the last run, in per cent.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = 96.0;
 
-/// Draws the trend; nothing where no run has a value, or there is only one run.
+/// Draws the trend; `None` where no run has a value, or there is only one run.
 pub(super) fn trend(course: &Course<'_>) -> Option<PreEscaped<String>> {
     let scale = scale_of(course).filter(|_| course.runs.len() > 1)?;
     let title = format!("Trend of {}", course.partition);
@@ -51,7 +51,7 @@ pub(super) fn trend(course: &Course<'_>) -> Option<PreEscaped<String>> {
     Some(svg.finish())
 }
 
-/// An axis that holds all values and limits; `None` where no run has a value.
+/// Returns an axis that holds all values and limits; `None` where no run has a value.
 fn scale_of(course: &Course<'_>) -> Option<Scale> {
     let values = course.runs.iter().flat_map(|run| {
         let p99_9 = run.found.p99_9.map(Quantile::lower_bound);
@@ -69,18 +69,18 @@ fn y(scale: Scale, value_ns: f64) -> f64 {
     BOTTOM - scale.part(value_ns) * (BOTTOM - TOP)
 }
 
-/// The horizontal place of a run, in per cent.
+/// Returns the horizontal place of a run, in per cent.
 fn place(index: usize, count: usize) -> f64 {
     let steps = count.saturating_sub(1).max(1) as f64;
     LEFT + (RIGHT - LEFT) * index as f64 / steps
 }
 
-/// The middle between a run and the one before it, in per cent.
+/// Returns the middle between a run and the one before it, in per cent.
 fn between(index: usize, count: usize) -> f64 {
     f64::midpoint(place(index.saturating_sub(1), count), place(index, count))
 }
 
-/// The limit of the class that the newest run declares.
+/// Draws the limit of the class that the newest run declares.
 fn limit(svg: &mut Svg, scale: Scale, course: &Course<'_>) {
     let Some(limit_ns) = course.runs.last().and_then(|run| run.found.limit_ns) else { return };
     let at = y(scale, limit_ns as f64);

@@ -1,41 +1,41 @@
-//! Axes: where a value lies, and which marks are written beside it.
+//! Axes: the places of values, and the marks beside them.
 
 use crate::figures;
 
-/// How values are spread over an axis.
+/// The spread of values over an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// From 0 to `end`.
+    /// From 0 to `end`, evenly.
     Linear {
-        /// The largest value.
+        /// The largest value of the axis.
         end: f64,
     },
-    /// From `begin` to `end`, both above 0. What lies below `begin` is drawn at it.
+    /// From `begin` to `end`, both above 0. A value below `begin` is drawn at it.
     Logarithmic {
-        /// The smallest value.
+        /// The smallest value of the axis.
         begin: f64,
-        /// The largest value.
+        /// The largest value of the axis.
         end: f64,
     },
 }
 
-/// A mark of an axis.
+/// A mark of an axis, with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
-    /// Its value.
+    /// Value that it stands for.
     pub(crate) value: f64,
-    /// What is written; empty for a minor mark.
+    /// Text beside it; empty for a minor mark.
     pub(crate) label: String,
 }
 
 impl Scale {
-    /// A linear scale whose end is a round number beyond `max`.
+    /// Makes a linear scale whose end is a round number beyond `max`.
     pub(crate) fn linear_beyond(max: f64) -> Self {
         let step = nice_step(max.max(1.0) * 1.02 / 10.0);
         Self::Linear { end: (max.max(1.0) * 1.02 / step).ceil() * step }
     }
 
-    /// A logarithmic scale from a round number below `min` to one beyond `max`.
+    /// Makes a logarithmic scale from a round number below `min` to one beyond `max`.
     pub(crate) fn logarithmic_around(min: f64, max: f64) -> Self {
         let begin = round_down(min.max(f64::MIN_POSITIVE));
         let end = round_down(max.max(min) * 1.05);
@@ -48,7 +48,7 @@ impl Scale {
         Self::Logarithmic { begin, end: end.max(begin * 10.0) }
     }
 
-    /// Where `value` lies: 0 at the begin, 1 at the end, never outside.
+    /// Returns the place of `value`: 0 at the begin, 1 at the end, never outside.
     pub(crate) fn part(self, value: f64) -> f64 {
         let part = match self {
             Self::Linear { end } => value / end,
@@ -59,14 +59,14 @@ impl Scale {
         part.clamp(0.0, 1.0)
     }
 
-    /// The largest value.
+    /// Returns the largest value of the axis.
     pub(crate) const fn end(self) -> f64 {
         match self {
             Self::Linear { end } | Self::Logarithmic { end, .. } => end,
         }
     }
 
-    /// The smallest value.
+    /// Returns the smallest value of the axis.
     pub(crate) const fn begin(self) -> f64 {
         match self {
             Self::Linear { .. } => 0.0,
@@ -78,8 +78,8 @@ impl Scale {
         matches!(self, Self::Logarithmic { .. })
     }
 
-    /// The marks: four to ten on a linear scale, the decades and what lies between on a logarithmic
-    /// one. `write` writes a value that gets a label.
+    /// Lists the marks: four to ten on a linear scale, the decades and their parts on a logarithmic
+    /// one. `write` formats a value that gets a label.
     pub(crate) fn ticks(self, write: impl Fn(f64) -> String) -> Vec<Tick> {
         match self {
             Self::Linear { end } => {
@@ -117,7 +117,7 @@ impl Scale {
     }
 }
 
-/// The smallest of 1, 2, 5 × 10ⁿ that is not below `value`.
+/// Returns the smallest of 1, 2, 5 × 10ⁿ that is not below `value`.
 pub(crate) fn nice_step(value: f64) -> f64 {
     let decade = 10_f64.powf(value.max(1e-9).log10().floor());
     [1.0, 2.0, 5.0, 10.0]
@@ -127,7 +127,7 @@ pub(crate) fn nice_step(value: f64) -> f64 {
         .unwrap_or(decade * 10.0)
 }
 
-/// The largest of 1, 2, 5 × 10ⁿ that is not above `value`.
+/// Returns the largest of 1, 2, 5 × 10ⁿ that is not above `value`.
 fn round_down(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     [10.0, 5.0, 2.0, 1.0]
@@ -137,12 +137,12 @@ fn round_down(value: f64) -> f64 {
         .unwrap_or(decade)
 }
 
-/// A time as a mark says it: `20 µs`, without the digits that a measured value has.
+/// Formats the time of a mark, such as `20 µs`, without the digits of a measured value.
 pub(crate) fn time_mark(value_ns: f64) -> String {
     figures::set_nanos(value_ns.round().max(0.0) as u64)
 }
 
-/// The unit that fits a linear axis up to `end` ns, and its size in ns.
+/// Returns the unit that fits a linear axis up to `end` ns, and its size in ns.
 pub(crate) fn unit_for(end_ns: f64) -> (&'static str, f64) {
     match end_ns {
         end if end <= 2_000.0 => ("ns", 1.0),
@@ -152,7 +152,7 @@ pub(crate) fn unit_for(end_ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// A number of an axis without needless digits.
+/// Formats a number of an axis without needless digits.
 pub(crate) fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

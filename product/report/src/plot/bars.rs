@@ -1,7 +1,7 @@
 //! The bins of a histogram gathered into the bars of a plot.
 //!
-//! Nothing is lost: a bar holds the sum of its bins, and a single value, the maximum above all,
-//! still is a bar of its own height.
+//! Nothing is lost: a bar holds the sum of its bins, and a single value, such as the maximum, still
+//! is a bar of its own height.
 
 pub(super) mod ledger;
 
@@ -15,8 +15,8 @@ pub(crate) const BARS_MAX: usize = 600;
 /// Bars of a logarithmic axis in each decade.
 const BARS_A_DECADE: f64 = 24.0;
 
-/// A coarser resolution is drawn like this one, in ns. No program counts in more than seconds, but
-/// a file may claim it.
+/// Coarsest resolution that is drawn as such, in ns. No program counts in more than seconds, but a
+/// file may claim it.
 const RESOLUTION_MAX: u64 = 1_000_000_000;
 
 /// The borders of bars: bar `i` reaches from `edges[i]` to below `edges[i + 1]`, in ns.
@@ -27,7 +27,7 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// Bars for a scale. Values are multiples of `resolution_ns`, so no bar is finer.
+    /// Makes bars for a scale. Values are multiples of `resolution_ns`, so no bar is finer.
     pub(crate) fn new(scale: Scale, resolution_ns: u64) -> Self {
         let resolution_ns = resolution_ns.clamp(1, RESOLUTION_MAX);
         match scale {
@@ -36,7 +36,8 @@ impl Edges {
         }
     }
 
-    /// 1 µs wide where that gives between 20 and 600 bars; finer or coarser by 1, 2, 5 otherwise.
+    /// Makes bars that are 1 µs wide where that gives between 20 and 600 of them; otherwise finer
+    /// or coarser by 1, 2, 5.
     fn linear(end: f64, resolution_ns: u64) -> Self {
         let finest = if end < 20_000.0 { end / 200.0 } else { 1_000.0 };
         let step = nice_step((end / BARS_MAX as f64).max(finest)).max(1.0) as u64;
@@ -62,22 +63,22 @@ impl Edges {
         Self { edges, width_ns: None }
     }
 
-    /// Number of bars.
+    /// Returns the number of bars.
     pub(crate) fn len(&self) -> usize {
         self.edges.len() - 1
     }
 
-    /// Smallest value of bar `index`, and the first one beyond it, in ns.
+    /// Returns the smallest value of bar `index` and the first one beyond it, in ns.
     pub(crate) fn range(&self, index: usize) -> (u64, u64) {
         (self.edges[index], self.edges[index + 1])
     }
 
-    /// The width of all bars, in ns; `None` on a logarithmic axis.
+    /// Returns the width of all bars in ns; `None` on a logarithmic axis.
     pub(crate) const fn width_ns(&self) -> Option<u64> {
         self.width_ns
     }
 
-    /// How many values lie in each bar. What lies beyond the last one is counted there.
+    /// Counts the values in each bar; those beyond the last bar count there.
     pub(crate) fn counts(&self, histogram: &Histogram) -> Vec<u64> {
         let mut counts = vec![0; self.len()];
         let mut index = 0;
@@ -91,8 +92,8 @@ impl Edges {
     }
 }
 
-/// The values of a histogram with their counts, ascending. A coarse value of another program lies
-/// somewhere in its bin, so the multiple of the resolution stands for it.
+/// Lists the values of a histogram with their counts, ascending. A coarse value of another program
+/// lies somewhere in its bin, so the multiple of the resolution stands for it.
 pub(crate) fn values(histogram: &Histogram) -> impl Iterator<Item = (u64, u64)> + '_ {
     let resolution_ns = histogram.resolution_ns().max(1);
     histogram.bins().map(move |bin| {
@@ -120,7 +121,7 @@ mod tests {
         assert_eq!(Edges::new(Scale::Linear { end: 2_000.0 }, 1_000).width_ns(), Some(1_000));
     }
 
-    /// 17 µs lie in a bin that begins at 16.992 µs.
+    /// The value of 17 µs lies in a bin that begins at 16.992 µs.
     #[test]
     fn a_coarse_value_is_drawn_in_its_own_bar() {
         let mut histogram = Histogram::imported(1_000, 400_000);

@@ -6,8 +6,8 @@
 //!           └─────┴──────┘   ◆mean
 //! ```
 //!
-//! A quantile that lies in an overflow is only known from below: what it ends is left open and has
-//! an arrow. Places are percentages, so that text keeps its size on a telephone.
+//! A quantile that lies in an overflow is known only from below: the part that it ends is left open
+//! and has an arrow. Places are percentages, so that text keeps its size on a telephone.
 
 use maud::PreEscaped;
 use quietcore_record::histogram::{Histogram, Quantile};
@@ -24,13 +24,13 @@ const HEIGHT: f64 = 30.0;
 const MIDDLE: f64 = HEIGHT / 2.0;
 const BOX: f64 = 14.0;
 
-/// The grid spills over a strip's edges, so that it goes through from row to row.
+/// Height by which the grid reaches beyond a strip, so that it goes through from row to row.
 const SPILL: f64 = 6.5;
 
-/// Spikes drawn one by one.
+/// The most spikes that are drawn one by one.
 const SPIKES_MAX: usize = 32;
 
-/// Where a part of the box ends, in ns: at a value, or somewhere beyond a bound.
+/// The end of a part of the box, in ns: at a value, or somewhere beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
     At(f64),
@@ -72,8 +72,8 @@ pub(crate) struct BoxFigures {
 }
 
 impl BoxFigures {
-    /// The box plot of a sample with its worst single values, the worst first; `None` where nothing
-    /// was measured.
+    /// Makes the box plot of a sample with its worst single values, the worst first; `None` where
+    /// nothing was measured.
     pub(crate) fn of(
         histogram: &Histogram,
         statistics: &Statistics,
@@ -81,7 +81,7 @@ impl BoxFigures {
     ) -> Option<Self> {
         let mut spikes: Vec<f64> = worst.take(SPIKES_MAX).map(|spike| spike as f64).collect();
         if spikes.is_empty() {
-            // Imported data name no spikes: the highest bins beyond the whisker stand for them.
+            // Imported data have no spikes: the highest bins beyond the whisker stand for them.
             let beyond = statistics.p97_5_ns?.lower_bound();
             let all: Vec<u64> = values(histogram).map(|(value_ns, _)| value_ns).collect();
             let highest = all.iter().rev().take(SPIKES_MAX);
@@ -99,8 +99,8 @@ impl BoxFigures {
         })
     }
 
-    /// The smallest and the largest value above zero, in ns; `None` where all are zero, as a source
-    /// prints what lies below its resolution. Those are drawn at the axis' begin.
+    /// Returns the smallest and the largest value above zero, in ns; `None` where all are zero,
+    /// because a source prints values below its resolution so. Those are drawn at the axis' begin.
     pub(crate) fn extent(&self) -> Option<(f64, f64)> {
         let ends = [self.whisker_low, self.q1, self.median, self.q3, self.whisker_high];
         let all = ends.map(End::value).into_iter().chain(self.max);
@@ -129,7 +129,7 @@ impl BoxFigures {
     }
 }
 
-/// Room at both ends of a strip, in percent of its width.
+/// Room at both ends of a strip, in per cent of its width.
 const MARGIN: f64 = 1.5;
 
 fn percent(scale: Scale, value_ns: f64) -> f64 {
@@ -200,7 +200,8 @@ fn background(svg: &mut Svg, scale: Scale, limits: &[&Limit]) {
     }
 }
 
-/// The narrowest strip, in pixels: that of a telephone. What has room there has it anywhere.
+/// Width of the narrowest strip, in pixels: that of a telephone. A name that has room there has it
+/// anywhere.
 const NARROWEST: f64 = 320.0;
 
 /// Draws the axis above the strips: its name, the limits with theirs, then the marks.
@@ -234,7 +235,7 @@ pub(crate) fn axis_strip(scale: Scale, limits: &[&Limit]) -> PreEscaped<String> 
     svg.finish()
 }
 
-/// Text near an end of the strip grows inwards.
+/// Returns the anchor of a text in a strip: near an end it grows inwards.
 fn anchor_at(percent: f64) -> Anchor {
     match percent {
         at if at < 8.0 => Anchor::Start,

@@ -9,33 +9,34 @@ use super::axis::Scale;
 use crate::figures;
 use crate::summary::Summary;
 
-/// Beyond this ratio of the largest to the smallest median a linear axis shows only one of them.
+/// Ratio of the largest latency to the smallest median beyond which a linear axis would show only
+/// one of them.
 const LINEAR_RATIO: f64 = 150.0;
 
-/// The longest axis, in ns: 31 years. What a file claims beyond is drawn at its end.
+/// The longest axis, in ns: 31 years. A larger value in a file is drawn at its end.
 const AXIS_MAX: f64 = 1e18;
 
-/// Cycles that everyone knows, in ns: 1, 10 and 100 ms, as in hofer2019.
+/// Cycles that everybody knows, in ns: 1, 10 and 100 ms, as in hofer2019.
 const USUAL_CYCLES: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// A limit line.
+/// A limit of the latency, drawn as a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Limit {
     /// The limit, in ns.
     pub(crate) limit_ns: u64,
-    /// What it is: `tenth of 1 ms`.
+    /// Name of the line, such as `tenth of 1 ms`.
     pub(crate) label: String,
-    /// The same where many stand beside each other: `of 1 ms`.
+    /// Shorter name where many stand beside each other, such as `of 1 ms`.
     pub(crate) short: String,
-    /// The classes it belongs to, for the tooltip.
+    /// Classes that it belongs to, for the tooltip.
     pub(crate) classes: String,
-    /// Whether a partition declares one of them.
+    /// `true` if a partition declares one of them.
     pub(crate) declared: bool,
-    /// Whether it is the tenth of a usual cycle, which is named before others.
+    /// `true` if it is the tenth of a usual cycle, which is named before others.
     pub(crate) usual: bool,
 }
 
-/// The shared axes. The same for all records, so that plots can be compared by eye.
+/// The axes shared by the plots of all records, so that these can be compared by eye.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     /// Latency along a histogram.
@@ -51,7 +52,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Axes that hold all records.
+    /// Makes axes that hold all records.
     pub(crate) fn of(summary: &Summary<'_>) -> Self {
         let extent = Extent::of(summary);
         let latency = if extent.max > extent.median_min * LINEAR_RATIO || extent.max > 2e6 {
@@ -68,13 +69,13 @@ impl Frame {
         }
     }
 
-    /// The limits that a record is judged by, ascending: those of the classes, but for a slower
-    /// task of a program no less than a tenth of its own period.
+    /// Lists the limits that a record is judged by, ascending: those of the classes, but for a
+    /// slower task of a program no less than a tenth of its own period.
     pub(crate) fn limits_of(&self, record: &Record) -> Vec<Limit> {
-        let fastest = record.scan.as_ref().map(|scan| scan.terms.program_period_ns);
+        let fastest = record.scan().map(|scan| scan.terms.program_period_ns);
         let own = own_limit_ns(record).filter(|_| record.period_ns > fastest);
         let Some(own_ns) = own else { return self.limits.clone() };
-        // All that are shorter, or the same, are this one.
+        // Limits that are no larger are merged into this one.
         let (merged, mut limits): (Vec<Limit>, Vec<Limit>) =
             self.limits.iter().cloned().partition(|limit| limit.limit_ns <= own_ns);
         if !merged.is_empty() {
@@ -88,7 +89,7 @@ impl Frame {
 }
 
 impl Limit {
-    /// The same, called by its short name even where it is declared.
+    /// Returns the same limit, called by its short name even where it is declared.
     pub(crate) fn shortened(&self) -> Self {
         Self { label: self.short.clone(), ..self.clone() }
     }
@@ -141,7 +142,7 @@ impl Extent {
             extent.add_timeline(record.record);
         }
         extent.max = extent.max.min(AXIS_MAX);
-        // Without a record the axes still exist.
+        // The axes exist even without a record.
         if extent.max < 1.0 {
             extent.max = 1_000.0;
         }
@@ -165,7 +166,7 @@ impl Extent {
     }
 }
 
-/// One line for each distinct latency limit, named by the cycle it is a tenth of.
+/// Makes one line for each distinct latency limit, named by the cycle that it is a tenth of.
 fn limits(summary: &Summary<'_>) -> Vec<Limit> {
     let mut limits: Vec<Limit> = Vec::new();
     let manifest = &summary.evidence.manifest;

@@ -12,7 +12,7 @@ use quietcore_record::histogram::Histogram;
 use super::axis::{Scale, plain, time_mark, unit_for};
 use super::bars::Edges;
 use super::frame::{Frame, Limit};
-use super::labels::{LINE, Labels, Marker, NamedLimit, Place, named};
+use super::labels::{LINE, LabelPosition, Labels, Marker, NamedLimit, named};
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
@@ -29,10 +29,10 @@ const HEAD: f64 = 11.0;
 /// Base line of the limits' names; leaders go down from there to their lines.
 const NAMES: f64 = TOP - 14.0;
 
-/// Columns that answer to the pointer.
+/// The most columns that answer to the pointer.
 const TOOLTIPS_MAX: usize = 100;
 
-/// Maps values to places in the drawing.
+/// The drawing area, which maps values to places.
 struct Area<'a> {
     frame: &'a Frame,
 }
@@ -80,7 +80,7 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
     svg.finish()
 }
 
-/// What those read who don't see the plot.
+/// Describes the plot for readers who don't see it.
 fn about(summary: &RecordSummary<'_>, edges: &Edges) -> String {
     let statistics = &summary.statistics;
     let bins = match edges.width_ns() {
@@ -95,7 +95,7 @@ fn about(summary: &RecordSummary<'_>, edges: &Edges) -> String {
     )
 }
 
-/// The width of the bars and the kind of axis in words, for the caption.
+/// Describes the width of the bars and the kind of axis, for the caption.
 pub(crate) fn caption(frame: &Frame, resolution_ns: u64) -> String {
     let edges = Edges::new(frame.latency, resolution_ns);
     match edges.width_ns() {
@@ -151,7 +151,7 @@ fn grid(svg: &mut Svg, area: &Area<'_>, edges: &Edges) {
     svg.end();
 }
 
-/// A power of ten in few characters: `1`, `10`, `100`, `1 k` …
+/// Formats a power of ten in few characters: `1`, `10`, `100`, `1 k` …
 fn short_count(value: f64) -> String {
     match value {
         value if value >= 1e9 => format!("{}\u{a0}G", plain(value / 1e9)),
@@ -161,7 +161,7 @@ fn short_count(value: f64) -> String {
     }
 }
 
-/// The outline of bars, from gap to gap; a filled one returns to the base line.
+/// Returns the outline of bars, from gap to gap; a filled one returns to the base line.
 fn steps(counts: &[u64], edges: &Edges, area: &Area<'_>, filled: bool) -> String {
     let mut data = String::new();
     let mut open = false;
@@ -194,7 +194,8 @@ fn close(data: &mut String, filled: bool) {
     }
 }
 
-/// Limits within the range as lines, the next one beyond it as an arrow; each with its name.
+/// Draws limits within the range as lines, and the next one beyond it as an arrow, each with its
+/// name.
 fn draw_limits(svg: &mut Svg, area: &Area<'_>, limits: &[Limit]) {
     let (begin, end) = (area.frame.latency.begin(), area.frame.latency.end());
     let beyond = |limit: &&Limit| limit.limit_ns as f64 > end;
@@ -214,7 +215,7 @@ fn draw_limits(svg: &mut Svg, area: &Area<'_>, limits: &[Limit]) {
     }
 }
 
-/// A line from the axis up to its name.
+/// Draws a line from the axis up to its name.
 fn limit_line(svg: &mut Svg, one: &NamedLimit<'_>) {
     let limit = one.limit;
     svg.begin(if limit.declared { "limit declared" } else { "limit" });
@@ -229,7 +230,8 @@ fn limit_line(svg: &mut Svg, one: &NamedLimit<'_>) {
     svg.end();
 }
 
-/// What another program only counted lies somewhere between the end of its bins and its maximum.
+/// Draws the values that another program only counted: they lie somewhere between the end of its
+/// bins and its maximum.
 fn overflow(svg: &mut Svg, histogram: &Histogram, area: &Area<'_>, labels: &mut Labels) {
     let from = area.x(histogram.overflow_from_ns() as f64);
     let to = area.x(histogram.max_ns() as f64).max(from + 4.0);
@@ -241,7 +243,7 @@ fn overflow(svg: &mut Svg, histogram: &Histogram, area: &Area<'_>, labels: &mut 
     );
     let tooltip = format!("{text} releases that the program only counted");
     svg.rect("overflow", (from, y), (to - from, BOTTOM - y), Some(&tooltip));
-    let places = [-6.0, -6.0 - LINE, -6.0 - 2.0 * LINE].map(|above| Place {
+    let places = [-6.0, -6.0 - LINE, -6.0 - 2.0 * LINE].map(|above| LabelPosition {
         x: (from + to) / 2.0,
         y: y + above,
         anchor: if to > RIGHT - 40.0 { Anchor::End } else { Anchor::Middle },
@@ -251,13 +253,13 @@ fn overflow(svg: &mut Svg, histogram: &Histogram, area: &Area<'_>, labels: &mut 
     }
 }
 
-/// The taller of two series, bar by bar.
+/// Returns the taller of two series, bar by bar.
 fn taller(release: &[u64], wakeup: Option<&[u64]>) -> Vec<u64> {
     let other = |index: usize| wakeup.map_or(0, |wakeup| wakeup[index]);
     release.iter().enumerate().map(|(index, count)| *count.max(&other(index))).collect()
 }
 
-/// The maximum with its value and the size of the sample.
+/// Names the maximum with its value, and the size of the sample.
 fn name_maximum(
     svg: &mut Svg,
     summary: &RecordSummary<'_>,
@@ -295,7 +297,7 @@ fn name_maximum(
     marker.draw(svg, &text, (LEFT + RIGHT) / 2.0, labels, clear);
 }
 
-/// Writes the name of a series at its peak, or at the right of it.
+/// Writes the name of a series at its peak, or to the right of it.
 fn name_series(
     svg: &mut Svg,
     (class, name): (&str, &str),
@@ -312,12 +314,12 @@ fn name_series(
         return;
     }
     let top = area.y(counts[peak] as f64);
-    // Down the right flank the curve leaves room beside it.
+    // Down its right flank, the curve leaves room beside it.
     let flank = (peak..counts.len()).filter(|index| counts[*index] > 0).step_by(2).take(60);
     let beside = flank.map(|index| {
         let (_, high) = edges.range(index);
         let tallest = counts[index..].iter().copied().max().unwrap_or(0);
-        Place {
+        LabelPosition {
             x: area.x(high as f64) + 6.0,
             y: area.y(tallest as f64) + 3.0,
             anchor: Anchor::Start,
@@ -325,14 +327,14 @@ fn name_series(
     });
     let (low, high) = edges.range(peak);
     let x = (area.x(low as f64) + area.x(high as f64)) / 2.0;
-    let above = Place { x, y: (top - 5.0).max(TOP + 8.0), anchor: Anchor::Middle };
-    let above_right = Place { x: x + 4.0, anchor: Anchor::Start, ..above };
+    let above = LabelPosition { x, y: (top - 5.0).max(TOP + 8.0), anchor: Anchor::Middle };
+    let above_right = LabelPosition { x: x + 4.0, anchor: Anchor::Start, ..above };
     if let Some(place) = labels.place(name, [above, above_right].into_iter().chain(beside)) {
         svg.text(class, (place.x, place.y), place.anchor, name);
     }
 }
 
-/// Invisible columns that tell what lies below the pointer.
+/// Draws invisible columns that tell what lies below the pointer.
 fn tooltips(
     svg: &mut Svg,
     release: &[u64],

@@ -15,16 +15,16 @@ pub(crate) const LINE: f64 = 13.0;
 /// Widths of narrow, common and wide characters. Rather too wide: the reader's font isn't known.
 const CHARACTER: [f64; 3] = [4.0, 6.8, 10.0];
 
-/// A place for a text: its base line and where it hangs on it.
+/// The position of a text: a point of its base line, and the end of the text that lies there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct LabelPosition {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) anchor: Anchor,
 }
 
-impl Place {
-    /// The left end of a text that is `width` wide.
+impl LabelPosition {
+    /// Returns the left end of a text that is `width` wide.
     pub(crate) fn left_of(&self, width: f64) -> f64 {
         match self.anchor {
             Anchor::Start => self.x,
@@ -34,24 +34,25 @@ impl Place {
     }
 }
 
-/// What is taken already.
+/// The rectangles that are taken in a drawing.
 pub(crate) struct Labels {
     taken: Vec<[f64; 4]>,
     bounds: [f64; 4],
 }
 
 impl Labels {
-    /// Nothing is taken within these bounds, given as left, top, right, bottom.
+    /// Starts with nothing taken within these bounds, given as left, top, right, bottom.
     pub(crate) const fn within(bounds: [f64; 4]) -> Self {
         Self { taken: Vec::new(), bounds }
     }
 
-    /// Takes the first of `places` where `text` neither leaves the bounds nor meets another label.
+    /// Takes the first of `places` where `text` neither leaves the bounds nor meets another label;
+    /// `None` where there is no such place.
     pub(crate) fn place(
         &mut self,
         text: &str,
-        places: impl IntoIterator<Item = Place>,
-    ) -> Option<Place> {
+        places: impl IntoIterator<Item = LabelPosition>,
+    ) -> Option<LabelPosition> {
         let width = width_of(text);
         for place in places {
             let left = place.left_of(width);
@@ -74,13 +75,13 @@ impl Labels {
         left >= l && top >= t && right <= r && bottom <= b
     }
 
-    /// Whether no label meets this rectangle.
+    /// Returns `true` if no label meets this rectangle.
     pub(crate) fn is_free(&self, [left, top, right, bottom]: [f64; 4]) -> bool {
         self.taken.iter().all(|[l, t, r, b]| right <= *l || *r <= left || bottom <= *t || *b <= top)
     }
 }
 
-/// The width a text is taken to have.
+/// Estimates the width of a text, in units of the drawing.
 pub(crate) fn width_of(text: &str) -> f64 {
     let width = |c: char| match c {
         'i' | 'j' | 'l' | 'f' | 't' | 'r' | '.' | ',' | ':' | ' ' => CHARACTER[0],
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_second_label_moves_aside() {
         let mut labels = Labels::within([0.0, 0.0, 200.0, 100.0]);
-        let at = |x, y| Place { x, y, anchor: Anchor::Start };
+        let at = |x, y| LabelPosition { x, y, anchor: Anchor::Start };
         assert!(labels.place("release", [at(10.0, 20.0)]).is_some());
         let second = labels.place("wake-up", [at(20.0, 22.0), at(10.0, 40.0)]).unwrap();
         assert!((second.y - 40.0).abs() < 1e-9);

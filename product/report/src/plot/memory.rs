@@ -11,7 +11,7 @@ pub(crate) use routines::slowed_routines;
 
 use quietcore_record::record::AccessPattern;
 
-/// The class that colours a pattern.
+/// Returns the class that colours a pattern.
 pub(crate) const fn class_of(pattern: AccessPattern) -> &'static str {
     match pattern {
         AccessPattern::Sequential => "few",
@@ -19,7 +19,7 @@ pub(crate) const fn class_of(pattern: AccessPattern) -> &'static str {
     }
 }
 
-/// A path through points, as the data of an SVG path.
+/// Makes a path through points, as the data of an SVG path.
 fn line_through(points: impl Iterator<Item = (f64, f64)>) -> String {
     let mut data = String::new();
     for (x, y) in points {
@@ -29,7 +29,7 @@ fn line_through(points: impl Iterator<Item = (f64, f64)>) -> String {
     data
 }
 
-/// The area between two lines, given from left to right.
+/// Makes the area between two lines, given from left to right.
 fn area_between(upper: &[(f64, f64)], lower: &[(f64, f64)]) -> String {
     let mut data = line_through(upper.iter().copied().chain(lower.iter().rev().copied()));
     if !data.is_empty() {

@@ -1,5 +1,5 @@
-//! Ranges below each other on one axis: a stroke from the smallest to the largest value each, with
-//! the mean marked. What was published is drawn in the quieter colour.
+//! Ranges below each other on one axis: a stroke from the smallest to the largest value of each,
+//! with the mean marked. Published ranges are drawn in the quieter colour.
 //!
 //! ```text
 //! by the register     ├──○────────────┤ 21.9 µs
@@ -23,38 +23,38 @@ const ROW: f64 = 34.0;
 const TOP: f64 = 6.0;
 /// Room for the marks of the axis.
 const AXIS: f64 = 40.0;
-/// Where strokes begin and end, in per cent; the maximum is written behind them.
+/// Places where strokes begin and end, in per cent; the maximum is written behind them.
 const LEFT: f64 = 1.0;
 const RIGHT: f64 = 84.0;
-/// What is below cannot be told from nothing, in ns.
+/// Value that anything smaller is drawn at, in ns, because it can't be told from nothing.
 const LEAST: f64 = 1.0;
-/// How far the label lies above its stroke.
+/// Distances of the label and of the stroke from the top of a row.
 const LABEL: f64 = 13.0;
 const STROKE: f64 = 24.0;
 
-/// A range.
+/// A range of times, as a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Range {
-    /// What it is of.
+    /// Name of the row.
     pub(crate) label: String,
     /// The smallest value, in ns.
     pub(crate) min_ns: f64,
-    /// The mean, in ns.
+    /// The mean, in ns; `None` where none is known.
     pub(crate) mean_ns: Option<f64>,
     /// The largest value, in ns.
     pub(crate) max_ns: f64,
-    /// Whether others measured it.
+    /// `true` if others measured it.
     pub(crate) is_published: bool,
 }
 
-/// An axis that holds all of these ranges; the same for what is to be compared.
+/// Returns an axis that holds all of these ranges; shared by those that are to be compared.
 pub(crate) fn scale_of<'a>(ranges: impl Iterator<Item = &'a Range> + Clone) -> Scale {
     let min = ranges.clone().map(|range| range.min_ns.max(LEAST)).fold(f64::INFINITY, f64::min);
     let max = ranges.map(|range| range.max_ns.max(LEAST)).fold(LEAST, f64::max);
     Scale::logarithmic_around(min.min(max), max)
 }
 
-/// Draws ranges.
+/// Draws ranges, one row for each.
 pub(crate) fn ranges(title: &str, scale: Scale, ranges: &[Range]) -> PreEscaped<String> {
     let bottom = TOP + ROW * ranges.len() as f64;
     let mut svg = Svg::stretched("ranges", bottom + AXIS, title, &about(ranges));

@@ -15,7 +15,7 @@ use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 
 const WIDTH: f64 = 720.0;
-/// Room for what stands beside the axes: the least, the most, and what a character takes.
+/// Room for the text beside the axes: the least, the most, and the width of a character.
 const LEFT_MIN: f64 = 66.0;
 const LEFT_MAX: f64 = 140.0;
 const CHARACTER: f64 = 6.2;
@@ -27,7 +27,7 @@ const GAP: f64 = 12.0;
 /// Room below the last panel for the axis of time.
 const AXIS: f64 = 40.0;
 
-/// The most points of a line; a plot is not wider.
+/// The most points of a line; no plot is wider.
 const POINTS_MAX: usize = 640;
 
 /// A linear axis from one number to another.
@@ -38,10 +38,10 @@ struct Span {
 }
 
 impl Span {
-    /// An axis that holds both numbers with some air.
+    /// Makes an axis that holds both numbers, with some room beyond them.
     fn around(low: f64, high: f64) -> Self {
         let air = if high > low { (high - low) * 0.06 } else { (high.abs() * 0.1).max(0.5) };
-        // Numbers at the end of what a float holds leave no air.
+        // Numbers near the limits of a float leave no room beyond them.
         Self { low: (low - air).max(f64::MIN / 4.0), high: (high + air).min(f64::MAX / 4.0) }
     }
 
@@ -49,11 +49,11 @@ impl Span {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// Round numbers in it, a few.
+    /// Lists a few round numbers on the axis, about `wanted` of them.
     fn ticks(self, wanted: f64) -> Vec<f64> {
         let size = self.high - self.low;
         let decade = 10_f64.powf(size.log10().floor());
-        // The steps are made for numbers near one.
+        // `nice_step` is made for numbers near one.
         let step = nice_step(size / decade / wanted) * decade;
         let first = (self.low / step).ceil();
         let last = (self.high / step).floor();
@@ -64,7 +64,7 @@ impl Span {
     }
 }
 
-/// A number without needless digits.
+/// Formats a number without needless digits.
 fn written(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e6).contains(&size) {
@@ -75,7 +75,7 @@ fn written(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A measured number with four significant digits.
+/// Formats a measured number with four significant digits.
 fn rounded(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || !(1e-3..1e6).contains(&size) {
@@ -86,7 +86,7 @@ fn rounded(value: f64) -> String {
     if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
 }
 
-/// The unit of an axis of time that is so long, and its size in seconds.
+/// Returns the unit of a time axis that is `seconds` long, and its size in seconds.
 fn unit_for(seconds: f64) -> (&'static str, f64) {
     match seconds {
         seconds if seconds < 2e-3 => ("µs", 1e-6),
@@ -96,7 +96,7 @@ fn unit_for(seconds: f64) -> (&'static str, f64) {
     }
 }
 
-/// Draws a recording. `name` says what was recorded.
+/// Draws a recording. `name` is the site and the partition that were recorded.
 pub(crate) fn recording(recording: &Recording, name: &str) -> PreEscaped<String> {
     let panels = recording.variables.len();
     let scales: Vec<Scale> = (0..panels).map(|index| scale_of(recording, index)).collect();
@@ -136,7 +136,7 @@ fn scale_of(recording: &Recording, index: usize) -> Scale {
     }
 }
 
-/// The left end of all panels, so that the longest label has room.
+/// Returns the left end of all panels, where the longest label has room.
 fn left_of(scales: &[Scale]) -> f64 {
     let labels = scales.iter().flat_map(|scale| &scale.labels);
     let longest = labels.map(|(_, label)| label.chars().count()).max().unwrap_or(0);
@@ -209,7 +209,8 @@ fn panel(
     marks::draw(svg, &Board { edges: (top, bottom), left, taken }, &placed);
 }
 
-/// Draws the trigger, with its name in the first panel; returns where that stands.
+/// Draws the trigger, with its name in the first panel; returns the range that the name takes
+/// there.
 fn trigger(
     svg: &mut Svg,
     recording: &Recording,
@@ -236,8 +237,8 @@ fn trigger(
     (index == 0).then_some(taken)
 }
 
-/// The band from the smallest to the largest of each stretch, and the line of their last values. A
-/// value holds until the next one, so the line goes in steps.
+/// Makes the band from the smallest to the largest value of each stretch, and the line of the last
+/// values. A value holds until the next one, so the line goes in steps.
 fn outlines(
     recording: &Recording,
     index: usize,
@@ -276,7 +277,7 @@ fn outlines(
     (band, line)
 }
 
-/// The area between a line and its `ground`, as far as the two differ. A stretch in which the
+/// Makes the area between a line and its `ground`, as far as the two differ. A stretch in which the
 /// variable was at the top at all is filled, so that no short pulse is lost.
 fn level(
     recording: &Recording,

@@ -1,5 +1,5 @@
-//! The routines of a kernel, as figure 4 of scordino2020 has them: a stroke from the smallest to
-//! the largest value each, the axis logarithmic and upwards, with the median marked.
+//! The routines of a kernel, as in figure 4 of scordino2020: a stroke from the smallest to the
+//! largest value of each, on a logarithmic axis upwards, with the median marked.
 //!
 //! ```text
 //!  100 µs ┤            │
@@ -10,8 +10,8 @@
 //!           act …      isrentry, signal …
 //! ```
 //!
-//! Horizontal places are percentages, so that text keeps its size on a telephone; what is written
-//! under the strokes and above them stands upright for the same reason.
+//! Horizontal places are percentages, so that text keeps its size on a telephone; text under and
+//! above the strokes stands upright for the same reason.
 
 use maud::PreEscaped;
 use quietcore_record::record::Trigger;
@@ -19,27 +19,28 @@ use quietcore_record::record::Trigger;
 use super::axis::{Scale, time_mark};
 use super::svg::{Anchor, Svg, X};
 use crate::figures;
-use crate::summary::{KernelSummary, RoutineCell, RoutineRow};
+use crate::section::routines::{KernelSummary, RoutineCell, RoutineRow};
 
 const HEIGHT: f64 = 400.0;
 /// Room for the maxima, which are written above the strokes.
 const TOP: f64 = 62.0;
 /// Room for the names of the routines.
 const BOTTOM: f64 = HEIGHT - 104.0;
-/// Where the strokes begin, in per cent: room for the marks of the axis.
+/// Places where the strokes begin and end, in per cent: on the left is room for the marks of the
+/// axis.
 const LEFT: f64 = 11.5;
 const RIGHT: f64 = 99.5;
 
 /// The most runs that are drawn: the first and those with the most loops.
 pub(crate) const RUNS_MAX: usize = 2;
 
-/// What is below cannot be told from nothing, in ns.
+/// Value that anything smaller is drawn at, in ns, because it can't be told from nothing.
 const LEAST: f64 = 1.0;
 
-/// How the runs are drawn, the last one as the accent.
+/// Classes of the runs that are drawn, the last one as the accent.
 const CLASSES: [&str; RUNS_MAX] = ["few", "many"];
 
-/// The runs that are drawn, as indices; at most [`RUNS_MAX`].
+/// Returns the indices of the runs that are drawn, at most [`RUNS_MAX`].
 pub(crate) fn drawn(kernel: &KernelSummary<'_>) -> Vec<usize> {
     match kernel.runs.len() {
         count if count <= RUNS_MAX => (0..count).collect(),
@@ -47,12 +48,12 @@ pub(crate) fn drawn(kernel: &KernelSummary<'_>) -> Vec<usize> {
     }
 }
 
-/// The class of a run that is drawn.
+/// Returns the class of a run that is drawn, by its place among `count` runs.
 pub(crate) fn class_of(place: usize, count: usize) -> &'static str {
     CLASSES[(place + RUNS_MAX - count.min(RUNS_MAX)).min(RUNS_MAX - 1)]
 }
 
-/// Draws the routines of a kernel; nothing where there is no value.
+/// Draws the routines of a kernel; `None` where there is no value.
 pub(crate) fn routines(kernel: &KernelSummary<'_>) -> Option<PreEscaped<String>> {
     let scale = scale_of(kernel)?;
     let runs = drawn(kernel);
@@ -93,7 +94,7 @@ pub(crate) fn routines(kernel: &KernelSummary<'_>) -> Option<PreEscaped<String>>
     Some(svg.finish())
 }
 
-/// An axis that holds all values.
+/// Returns an axis that holds all values; `None` where there is none.
 fn scale_of(kernel: &KernelSummary<'_>) -> Option<Scale> {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     for cell in kernel.cells().filter(|cell| cell.run.raw.count() > 0) {
@@ -107,7 +108,8 @@ fn y(scale: Scale, value_ns: f64) -> f64 {
     BOTTOM - scale.part(value_ns) * (BOTTOM - TOP)
 }
 
-/// The row whose maximum is the largest; it is written where there is room for no other.
+/// Returns the row with the largest maximum, which is written even where there is no room for
+/// others.
 fn highest(kernel: &KernelSummary<'_>, runs: &[usize]) -> Option<usize> {
     let last = *runs.last()?;
     let of =
@@ -129,10 +131,10 @@ fn marks(svg: &mut Svg, scale: Scale) {
     svg.line("base", (X::Percent(LEFT), BOTTOM), (X::Percent(RIGHT), BOTTOM));
 }
 
-/// From the smallest to the largest value, and the median.
+/// Draws a stroke from the smallest to the largest value, and the median.
 fn stroke(svg: &mut Svg, scale: Scale, x: X, class: &str, cell: &RoutineCell<'_>) {
     let (low, high) = (y(scale, cell.figures.min_ns), y(scale, cell.figures.max_ns));
-    // A stroke of no length would not be seen.
+    // A stroke without length would not be seen.
     let high = high.min(low - 2.0);
     svg.line(&format!("span {class}"), (x, low), (x, high));
     if let Some(median) = cell.figures.median_ns {
@@ -140,7 +142,7 @@ fn stroke(svg: &mut Svg, scale: Scale, x: X, class: &str, cell: &RoutineCell<'_>
     }
 }
 
-/// All runs of a routine in words.
+/// Describes all runs of a routine.
 fn tooltip(kernel: &KernelSummary<'_>, row: &RoutineRow<'_>) -> String {
     let mut text = format!("{}: {}", row.label(), row.routine.meaning());
     for (run, cell) in kernel.runs.iter().zip(&row.cells) {

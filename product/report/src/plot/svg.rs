@@ -42,7 +42,7 @@ impl fmt::Display for Short {
     }
 }
 
-/// Where a text hangs on its place.
+/// The point of a text that lies at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -60,22 +60,22 @@ impl Anchor {
     }
 }
 
-/// A drawing in the making.
+/// An SVG drawing that is being written.
 pub(crate) struct Svg {
     text: String,
 }
 
-/// Writing to a string can't fail.
+/// Message for a failure that can't be: a string takes all that is written.
 const INFALLIBLE: &str = "a string takes whatever is written";
 
 impl Svg {
-    /// A drawing with a coordinate system of its own, scaled to the width there is.
+    /// Begins a drawing with a coordinate system of its own, scaled to the available width.
     pub(crate) fn scaled(class: &str, width: f64, height: f64, title: &str, about: &str) -> Self {
         let frame = format!("viewBox=\"0 0 {} {}\"", Short(width), Short(height));
         Self::open(class, &frame, title, about)
     }
 
-    /// A drawing as wide as the room there is, whose horizontal places are percentages.
+    /// Begins a drawing as wide as the available room, whose horizontal places are percentages.
     pub(crate) fn stretched(class: &str, height: f64, title: &str, about: &str) -> Self {
         let frame = format!("width=\"100%\" height=\"{}\"", Short(height));
         Self::open(class, &frame, title, about)
@@ -93,7 +93,7 @@ impl Svg {
         svg
     }
 
-    /// Begins a group.
+    /// Begins a group with this class.
     pub(crate) fn begin(&mut self, class: &str) {
         write!(self.text, "<g class=\"{class}\">").expect(INFALLIBLE);
     }
@@ -115,7 +115,7 @@ impl Svg {
         .expect(INFALLIBLE);
     }
 
-    /// A rectangle with an optional tooltip.
+    /// Draws a rectangle with an optional tooltip.
     pub(crate) fn rect(
         &mut self,
         class: &str,
@@ -135,7 +135,7 @@ impl Svg {
         self.close("rect", tooltip);
     }
 
-    /// A circle with an optional tooltip.
+    /// Draws a circle with an optional tooltip.
     pub(crate) fn circle(
         &mut self,
         class: &str,
@@ -154,8 +154,8 @@ impl Svg {
         self.close("circle", tooltip);
     }
 
-    /// A diamond around a place, with an optional tooltip. The style sheet turns the square that it
-    /// is and moves it to its middle, since a path can't stand at a part of the width.
+    /// Draws a diamond around a place, with an optional tooltip. It is a square that the style
+    /// sheet turns and moves to its middle, since a path can't stand at a percentage of the width.
     pub(crate) fn diamond(
         &mut self,
         class: &str,
@@ -170,7 +170,7 @@ impl Svg {
         write!(self.text, "<path class=\"{class}\" d=\"{data}\"/>").expect(INFALLIBLE);
     }
 
-    /// A text on its base line.
+    /// Writes a text on its base line.
     pub(crate) fn text(
         &mut self,
         class: &str,
@@ -185,7 +185,7 @@ impl Svg {
         self.push("</text>");
     }
 
-    /// A text that runs upwards from its place, which is in the middle of its line.
+    /// Writes a text that runs upwards from its place, which is in the middle of its line.
     pub(crate) fn upright(
         &mut self,
         class: &str,
@@ -196,7 +196,7 @@ impl Svg {
         self.text(&format!("upright {class}"), at, anchor, text);
     }
 
-    /// The element as markup.
+    /// Ends the drawing and returns it as markup.
     pub(crate) fn finish(mut self) -> PreEscaped<String> {
         self.push("</svg>");
         PreEscaped(self.text)

@@ -7,7 +7,7 @@ use quietcore_record::record::Record;
 
 use super::axis::{plain, time_mark, unit_for};
 use super::frame::Frame;
-use super::labels::{LINE, Labels, Marker, Place};
+use super::labels::{LINE, LabelPosition, Labels, Marker};
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
@@ -22,7 +22,7 @@ const BOTTOM: f64 = HEIGHT - 38.0;
 /// The most stretches drawn; more are merged, and the maximum of a merged one is kept.
 const STRETCHES_MAX: usize = 240;
 
-/// A stretch of time as it is drawn.
+/// A stretch of time as it is drawn, with its maximum and its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stretch {
     from_ns: f64,
@@ -32,7 +32,7 @@ struct Stretch {
     mean_ns: f64,
 }
 
-/// How long one release takes, in ns: the period, or what the run's length says.
+/// Returns the time of one release in ns: the period, or the run's length divided by its releases.
 pub(super) fn cycle_of(record: &Record) -> f64 {
     match record.period_ns {
         Some(period_ns) => period_ns as f64,
@@ -91,7 +91,7 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
         let at = x(last.to_ns);
         svg.line("interrupted", (at, TOP), (at, BOTTOM));
         let anchor = if at > (LEFT + RIGHT) / 2.0 { Anchor::End } else { Anchor::Start };
-        let places = [BOTTOM - 6.0, BOTTOM - 6.0 - LINE].map(|y| Place {
+        let places = [BOTTOM - 6.0, BOTTOM - 6.0 - LINE].map(|y| LabelPosition {
             x: if anchor == Anchor::End { at - 4.0 } else { at + 4.0 },
             y,
             anchor,
@@ -104,18 +104,19 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
     Some(svg.finish())
 }
 
-/// The limits that the record has for the declared classes, across the plot.
+/// Draws the limits that the record has for the declared classes across the plot.
 fn draw_limits(svg: &mut Svg, frame: &Frame, record: &Record, y: Mapping<'_>, labels: &mut Labels) {
     for limit in frame.limits_of(record).iter().filter(|limit| limit.declared) {
         let at = limit.limit_ns as f64;
         if at > frame.level.begin() && at < frame.level.end() {
             svg.begin("limit declared");
             svg.line("line", (LEFT, y(at)), (RIGHT, y(at)));
-            // Each is named: where two limits are close, one below its line or further left.
+            // Each limit is named; where two are close, one name goes below its line or further
+            // left.
             let step = super::labels::width_of(&limit.label) + 8.0;
             let places = [0.0, 1.0, 2.0, 3.0].into_iter().flat_map(|steps| {
                 let x = RIGHT - steps * step;
-                [y(at) - 4.0, y(at) + 10.0].map(|y| Place { x, y, anchor: Anchor::End })
+                [y(at) - 4.0, y(at) + 10.0].map(|y| LabelPosition { x, y, anchor: Anchor::End })
             });
             if let Some(place) = labels.place(&limit.label, places) {
                 svg.text("label", (place.x, place.y), place.anchor, &limit.label);
@@ -148,7 +149,7 @@ fn grid(svg: &mut Svg, frame: &Frame) {
     svg.end();
 }
 
-/// The unit of a run's length and its size in ns.
+/// Returns the unit of a run's length, and its size in ns.
 fn time_unit(end_ns: f64) -> (&'static str, f64) {
     match end_ns {
         end if end >= 7.2e12 => ("h", 3.6e12),
@@ -157,7 +158,7 @@ fn time_unit(end_ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// The maxima as a filled outline, the means as a line.
+/// Makes the maxima as a filled outline, and the means as a line.
 fn outlines(
     stretches: &[Stretch],
     x: impl Fn(f64) -> f64,
@@ -191,7 +192,7 @@ fn name_maximum(
     };
     let at = (x(worst.from_ns) + x(worst.to_ns)) / 2.0;
     let top = y(worst.max_ns as f64);
-    // The spike knows the instant; without one it is the begin of the stretch.
+    // A spike has the exact instant; without one the begin of the stretch stands for it.
     let spike = summary.record.spikes.iter().find(|spike| spike.latency_ns == worst.max_ns);
     let instant = spike.map_or(worst.from_ns as u64, |spike| spike.at_ns);
     let text = format!("max {} at {}", figures::nanos(worst.max_ns), figures::nanos(instant));
@@ -202,7 +203,7 @@ fn name_maximum(
     Marker { x: at, y: top - 3.0 }.draw(svg, &text, (LEFT + RIGHT) / 2.0, labels, clear);
 }
 
-/// Names the two lines where they begin.
+/// Names the two lines at their beginning.
 fn name_lines(
     svg: &mut Svg,
     stretches: &[Stretch],
@@ -221,7 +222,7 @@ fn name_lines(
         ("mean-label", "mean", y(mean) - 5.0),
         ("release-label", "maximum", y(highest as f64) - 5.0),
     ] {
-        let places = rows(from).map(|y| Place { x: left, y, anchor: Anchor::Start });
+        let places = rows(from).map(|y| LabelPosition { x: left, y, anchor: Anchor::Start });
         if let Some(place) = labels.place(name, places) {
             svg.text(class, (place.x, place.y), place.anchor, name);
         }

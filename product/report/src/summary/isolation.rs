@@ -1,11 +1,12 @@
-//! What the isolation matrix says in a sentence, and what is left to chance in it.
+//! The isolation matrix in sentences, and the part of its differences that is chance.
 
 use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRow, Row};
 
 use super::Summary;
 use crate::figures;
 
-/// What the partition of a matrix is, where its records say it: a container of this runtime.
+/// Returns the runtime of the container that the partition of a matrix was; `None` where its
+/// records tell of none.
 pub(crate) fn container<'a>(summary: &Summary<'a>, matrix: &IsolationMatrix) -> Option<&'a str> {
     let mut records = summary.records.iter().map(|it| it.record);
     let first =
@@ -13,7 +14,7 @@ pub(crate) fn container<'a>(summary: &Summary<'a>, matrix: &IsolationMatrix) -> 
     first?.conditions.machine.get("container").map(String::as_str)
 }
 
-/// Why a row's figures are not those of its conditions, or why it has none.
+/// Lists why a row's figures do not belong to its conditions, or why it has none.
 pub(crate) fn reasons(
     summary: &Summary<'_>,
     matrix: &IsolationMatrix,
@@ -25,14 +26,14 @@ pub(crate) fn reasons(
     row.not_as_asked.iter().cloned().chain(missing.map(|it| it.because.clone())).collect()
 }
 
-/// The sentences that stand above a matrix: with and without load, which row has the fewest
-/// values beyond a tenth of 1 ms, and which the most; then what chance alone makes.
+/// Makes the sentences above a matrix: with and without load, the rows with the fewest and with the
+/// most values beyond a tenth of 1 ms; then the differences that chance alone makes.
 pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
-    let with_load = |wanted: bool| -> Vec<Found<'_>> {
+    let with_load = |wanted: bool| -> Vec<MeasuredRow<'_>> {
         let rows = matrix.rows.iter().filter(|row| is_loaded(row) == wanted);
         rows.filter_map(|row| Some((row, sound(row)?))).collect()
     };
-    // Where the partition wakes early there are two matrices; the sentences are about one of them.
+    // Where the partition wakes early there are two matrices; the sentences are about wake-ups.
     let is_woken = matrix.rows.iter().any(|row| row.wakeup.is_some());
     let what = if is_woken { "wake-up latencies" } else { "release latencies" };
     let mut sentences = Vec::new();
@@ -51,10 +52,10 @@ pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
     sentences
 }
 
-/// A row that was measured.
-type Found<'a> = (&'a IsolationRow, &'a IsolationFigures);
+/// A row that was measured, with its figures.
+type MeasuredRow<'a> = (&'a IsolationRow, &'a IsolationFigures);
 
-/// The figures of a row that is what it is called.
+/// Returns the figures of a row that was measured as asked.
 fn sound(row: &IsolationRow) -> Option<&IsolationFigures> {
     row.as_slept().filter(|_| row.not_as_asked.is_empty())
 }
@@ -63,17 +64,17 @@ fn is_loaded(row: &IsolationRow) -> bool {
     Row::of_profile(&row.profile).is_some_and(|row| row.on_one_kernel().load.is_some())
 }
 
-/// Fewest and most, where there is something to compare.
-fn extremes(when: &str, what: &str, rows: &[Found<'_>]) -> Option<String> {
-    let share = |found: &Found<'_>| found.1.exceedances.first().map_or(0.0, |it| it.share);
-    let order = |one: &&Found<'_>, other: &&Found<'_>| {
+/// Names the rows with the fewest and the most exceedances, where there is something to compare.
+fn extremes(when: &str, what: &str, rows: &[MeasuredRow<'_>]) -> Option<String> {
+    let share = |found: &MeasuredRow<'_>| found.1.exceedances.first().map_or(0.0, |it| it.share);
+    let order = |one: &&MeasuredRow<'_>, other: &&MeasuredRow<'_>| {
         share(one).total_cmp(&share(other)).then(one.1.max_ns.cmp(&other.1.max_ns))
     };
     let (least, most) = (rows.iter().min_by(order)?, rows.iter().max_by(order)?);
     if least.0.row == most.0.row {
         return None;
     }
-    let told = |(row, figures): &Found<'_>| {
+    let told = |(row, figures): &MeasuredRow<'_>| {
         let beyond = figures.exceedances.first()?;
         Some(format!(
             "row {} ({}): {} of {}, maximum {}",
@@ -88,7 +89,8 @@ fn extremes(when: &str, what: &str, rows: &[Found<'_>]) -> Option<String> {
     Some(format!("{when}, fewest {what} beyond 100\u{a0}µs in {least}; most in {most}."))
 }
 
-/// Two rows that are the same on one kernel: what they differ by is no effect of the isolation.
+/// Compares two rows that are the same on one kernel: their difference is no effect of the
+/// isolation.
 fn repeated(matrix: &IsolationMatrix, row: &IsolationRow) -> Option<String> {
     let same = matrix.rows.iter().find(|other| Some(other.row) == row.same_as)?;
     let (first, second) = (sound(same)?, sound(row)?);

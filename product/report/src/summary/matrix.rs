@@ -1,4 +1,4 @@
-//! Partitions: each a matrix of classes and profiles.
+//! The partitions: each a matrix of classes and profiles.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use super::{IMPORTED, RecordSummary};
 /// A partition with its verdicts.
 #[derive(Debug)]
 pub struct PartitionSummary<'a> {
-    /// Its name.
+    /// Name of the partition, or of the file that was imported.
     pub name: &'a str,
-    /// The class it declares; `None` where it declares none.
+    /// The class that it declares; `None` where it declares none.
     pub declared: Option<Declared<'a>>,
     /// Its profiles that were measured.
     pub columns: Vec<Column<'a>>,
-    /// A row a class; each has as many cells as there are columns.
+    /// A row for each class, with as many cells as there are columns.
     pub rows: Vec<ClassRow<'a>>,
-    /// The fastest cycle it qualifies for, or why none is proven.
+    /// The fastest cycle that it qualifies for, or why none is proven.
     pub fastest: Result<Fastest, String>,
     /// Records that are held to nothing, so that no verdict is about them: tasks of a kernel
     /// without a deadline. Indices into `Summary::records`.
@@ -32,29 +32,29 @@ pub struct PartitionSummary<'a> {
 /// The class that a partition declares.
 #[derive(Debug)]
 pub struct Declared<'a> {
-    /// Its name in the site file.
+    /// Name of the class in the site file.
     pub name: &'a str,
-    /// Its figures; `None` where the evidence has no class of this name.
+    /// The class with its figures; `None` where the evidence has no class of this name.
     pub class: Option<&'a Class>,
-    /// The verdict.
+    /// Verdict on the class over all profiles that count.
     pub overall: Overall,
 }
 
 /// A profile of a partition.
 #[derive(Debug)]
 pub struct Column<'a> {
-    /// The profile.
+    /// Name of the profile.
     pub profile: &'a str,
-    /// What it does, in words; empty where the manifest doesn't say.
+    /// Description of the profile; empty where the manifest has none.
     pub description: &'a str,
-    /// Whether it keeps the partition's reservation. Others are for comparison.
+    /// `true` if it keeps the partition's reservation; others are for comparison.
     pub reserved: bool,
     /// Its records, as indices into `Summary::records`.
     pub records: Vec<usize>,
 }
 
 impl Column<'_> {
-    /// Whether it stands for imported data, which have no profile worth naming.
+    /// Returns `true` if it stands for imported data, which have no profile worth naming.
     pub fn is_imported(&self) -> bool {
         self.profile == IMPORTED
     }
@@ -63,57 +63,57 @@ impl Column<'_> {
 /// A class against all profiles of a partition.
 #[derive(Debug)]
 pub struct ClassRow<'a> {
-    /// The class.
+    /// The class of the row.
     pub class: &'a Class,
-    /// A cell a column.
+    /// One cell for each column.
     pub cells: Vec<Cell>,
     /// The worst over the columns that keep the reservation.
     pub overall: Overall,
 }
 
-/// A verdict over several records.
+/// A verdict over several records, with its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
-    /// The verdict.
+    /// The verdict, the worst of those that count.
     pub verdict: Verdict,
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     pub because: String,
     /// The record that decides, as an index into `Summary::records`; `None` where it is the lack of
     /// one.
     pub record: Option<usize>,
-    /// Cycles that would be needed, where more would help.
+    /// Cycles that would be needed; `None` where more would not help.
     pub cycles_needed: Option<u64>,
 }
 
 /// The verdict of one class under one profile: that of its worst record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The verdict.
+    /// The verdict of the worst record.
     pub verdict: Verdict,
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     pub because: String,
     /// The number that decides.
     pub figure: Figure,
-    /// The record it comes from, as an index into `Summary::records`.
+    /// The record that it comes from, as an index into `Summary::records`.
     pub record: usize,
-    /// Cycles that would be needed, where more would help.
+    /// Cycles that would be needed; `None` where more would not help.
     pub cycles_needed: Option<u64>,
 }
 
-/// What decides a verdict, as short as a cell of a table.
+/// The figure that decides a verdict, short enough for a cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     /// The largest release latency, in ns.
     Latency(u64),
     /// The release jitter by the class's definition, in ns; `None` where it lies in the overflow.
     Jitter(Option<u64>),
-    /// The release jitter, in ns, which may be above the limit; `None` where it isn't known.
+    /// The release jitter, in ns, which may be above the limit; `None` where it is not known.
     JitterUnsure(Option<u64>),
     /// The longest response time of a task that is held to its deadline, in ns.
     Response(u64),
-    /// The program failed, or wasn't done in time.
+    /// The program failed, or was not done in time.
     Program(ProgramFault),
-    /// Nothing was measured.
+    /// Nothing, because no cycle was measured.
     Nothing,
     /// The record is invalid.
     Invalid,
@@ -121,27 +121,28 @@ pub enum Figure {
     Degraded,
     /// The class has no published cycle.
     NoCycle,
-    /// The measurement's period, in ns, is longer than the class's cycle; `None` where unknown.
+    /// The measurement's period, in ns, is longer than the class's cycle; `None` where it is
+    /// unknown.
     Period(Option<u64>),
-    /// Too few cycles: so many of those needed.
+    /// Too few cycles: the number measured, and the number needed.
     TooFew(u64, u64),
 }
 
-/// What a program did that no class allows.
+/// A failure of a program that no class allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramFault {
     /// It stopped before its time.
     Stopped,
-    /// So many of its cycles ended after their deadline.
+    /// This many of its cycles ended after their deadline.
     Overruns(u64),
     /// The watchdog stopped it, or releases were left out.
     Held,
-    /// Its own kernel refused activations or cut jobs off: so many.
+    /// Its own kernel refused activations or cut jobs off, this many times.
     LostWork(u64),
 }
 
 impl PartitionSummary<'_> {
-    /// All its records, also those that are held to nothing.
+    /// Lists all its records, including those that are held to nothing.
     pub fn all_records(&self) -> Vec<usize> {
         let judged = self.columns.iter().flat_map(|column| &column.records);
         let mut all: Vec<usize> = judged.chain(&self.unjudged).copied().collect();
@@ -155,7 +156,7 @@ impl PartitionSummary<'_> {
 pub struct Fastest {
     /// The cycle, in ns.
     pub cycle_ns: u64,
-    /// The measurement's period is the limit, not the latency.
+    /// `true` if the measurement's period is the limit, and not the latency.
     pub limited_by_period: bool,
     /// The record that sets the limit, as an index into `Summary::records`.
     pub record: usize,
@@ -182,7 +183,8 @@ pub(super) fn partitions<'a>(
     names.into_iter().map(|name| partition(name, evidence, records, &judgements)).collect()
 }
 
-/// Judgements by record and class. Should a file hold two of one name, the worse one counts.
+/// Indexes the judgements by record and class. If a file holds two for the same pair, the worse one
+/// counts.
 fn index(evidence: &Evidence) -> Judgements<'_> {
     let mut judgements: Judgements<'_> = HashMap::new();
     for judgement in &evidence.judgements {
@@ -268,7 +270,7 @@ fn columns<'a>(
     columns
 }
 
-/// What is missing of a partition so that it can't have passed; `None` when nothing is.
+/// Tells what is missing of a partition, so that it can't have passed; `None` when nothing is.
 fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
     // Profiles that are missing for the same reason are told together.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -341,7 +343,7 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
     {
         return Figure::Program(fault);
     }
-    // What is held to its deadline alone is decided by when its jobs ended.
+    // A task that is held only to its deadline is judged by the end of its jobs.
     let jobs = summary.scan.as_ref().filter(|_| !is_held_to_class(record));
     let largest = match jobs {
         Some(scan) => Figure::Response(scan.response.max_ns),
@@ -372,7 +374,7 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
     }
 }
 
-/// The release jitter by the definition of the class, in ns; `None` where it isn't known.
+/// Returns the release jitter by the definition of the class, in ns; `None` where it is not known.
 fn jitter(class: &Class, statistics: &Statistics) -> Option<u64> {
     match class.jitter_definition {
         JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
@@ -383,9 +385,10 @@ fn jitter(class: &Class, statistics: &Statistics) -> Option<u64> {
     }
 }
 
-/// What the program did, where that is why the record fails: late releases come before late ends.
+/// Returns the program's fault, where that is why the record fails: late releases come before late
+/// ends.
 fn program_fault(record: &Record, judgement: &Judgement) -> Option<ProgramFault> {
-    let scan = record.scan.as_ref()?;
+    let scan = record.scan()?;
     let counters = &scan.counters;
     match judgement.exceedances {
         _ if !scan.faults.is_empty() => Some(ProgramFault::Stopped),
@@ -406,7 +409,7 @@ fn missing(because: String) -> Overall {
     Overall { verdict: Verdict::NotProven, because, record: None, cycles_needed: None }
 }
 
-/// Finds the cell that decided a verdict, among those that keep the reservation, and says why. A
+/// Finds the cell that decided a verdict, among those that keep the reservation, and its reason. A
 /// gap decides where no cell did.
 fn overall(verdict: Verdict, columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall {
     let reserved = columns.iter().zip(cells).filter(|(column, _)| column.reserved);

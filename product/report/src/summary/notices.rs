@@ -1,18 +1,18 @@
-//! What takes something away from the verdicts, each with its cost and its remedy.
+//! Limitations of the verdicts, each with its cost and its remedy.
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::reason::Reason;
 use quietcore_record::record::Record;
 use quietcore_record::verdict::is_held_to_class;
 
-/// What kind of trouble, the gravest first.
+/// The kind of a limitation, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoticeKind {
     /// The machine's time is emulated.
     Emulated,
     /// The evidence folder was changed or cut off.
     Damaged,
-    /// Parts of the evidence folder exclude each other.
+    /// Parts of the evidence folder contradict each other.
     Contradicted,
     /// A record can't be trusted.
     Invalid,
@@ -20,9 +20,9 @@ pub enum NoticeKind {
     Degraded,
     /// The program's own kernel found errors in what the program asked of it.
     KernelErrors,
-    /// A delay was put in on purpose, and the record doesn't show it.
+    /// A delay was injected on purpose, and the record does not show it.
     InjectionUnseen,
-    /// A delay was put in on purpose.
+    /// A delay was injected on purpose.
     Injected,
     /// A profile has no record.
     NotMeasured,
@@ -32,37 +32,40 @@ pub enum NoticeKind {
     Interrupted,
     /// The campaign has not ended.
     Incomplete,
-    /// The site asks for it and this kind of run doesn't cover it, or the machine could be better.
+    /// The site asks for something that this kind of run does not cover, or the machine could be
+    /// better.
     Limited,
     /// A profile for comparison has no record; no verdict rests on it.
     NotCompared,
+    /// A probe that the campaign names was not measured; no verdict rests on it.
+    NotProbed,
 }
 
 /// Something the reader must know before believing a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The kind.
+    /// The kind, which decides the order.
     pub kind: NoticeKind,
-    /// In a few words.
+    /// Title in a few words.
     pub title: &'static str,
-    /// What was found.
+    /// Finding, as a clause.
     pub what: String,
-    /// The records or profiles it concerns; empty for all.
+    /// The records or profiles that it concerns; empty for all.
     pub concerns: Vec<String>,
-    /// What it costs.
+    /// Cost for the worth of the verdicts, as a sentence.
     pub cost: &'static str,
-    /// What would help.
+    /// Remedy, as a sentence.
     pub remedy: &'static str,
 }
 
 impl Notice {
-    /// Returns whether it makes all numbers worthless, and stands as large as a verdict.
+    /// Returns `true` if it makes all numbers worthless, so that it stands as large as a verdict.
     pub fn is_grave(&self) -> bool {
         self.kind <= NoticeKind::Contradicted
     }
 }
 
-/// The words of a kind: title, cost, remedy.
+/// Returns the words of a kind: title, cost, remedy.
 const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         NoticeKind::Emulated => (
@@ -117,12 +120,13 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         NoticeKind::NotMeasured
         | NoticeKind::NotChosen
         | NoticeKind::NotCompared
+        | NoticeKind::NotProbed
         | NoticeKind::Interrupted
         | NoticeKind::Incomplete => words_of_gap(kind),
     }
 }
 
-/// The same of a kind that tells what was not measured.
+/// Returns the same for a kind about something that was not measured.
 const fn words_of_gap(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         NoticeKind::NotMeasured => (
@@ -140,6 +144,12 @@ const fn words_of_gap(kind: NoticeKind) -> (&'static str, &'static str, &'static
             "Not measured, for comparison only",
             "No verdict rests on it.",
             "Where the comparison matters, qualify again with these profiles, too.",
+        ),
+        NoticeKind::NotProbed => (
+            "A probe has not measured",
+            "No verdict rests on it.",
+            "Remove the cause, and go on with `quietcore qualify --resume .` in the evidence \
+             folder.",
         ),
         NoticeKind::Interrupted => (
             "Ended before its time",
@@ -168,7 +178,7 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     }
     for missing in evidence.missing() {
         let concerns = format!("{} · {}", missing.partition, missing.profile);
-        // Those that were chosen can be measured yet, in the same folder.
+        // Chosen profiles can still be measured, in the same folder.
         let asked = &evidence.manifest.profiles;
         let is_chosen = asked.iter().any(|(profile, _)| *profile == missing.profile);
         let kind = match (missing.reserved, is_chosen) {
@@ -178,9 +188,14 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
         };
         add(&mut notices, kind, &missing.because, Some(concerns));
     }
+    for entry in &evidence.manifest.probes {
+        let Some(because) = &entry.not_measured else { continue };
+        let concerns = format!("{} · probe {}", entry.partition, entry.probe);
+        add(&mut notices, NoticeKind::NotProbed, because, Some(concerns));
+    }
     let is_said = |notice: &Notice| {
-        use NoticeKind::{Interrupted, NotChosen, NotMeasured};
-        matches!(notice.kind, NotMeasured | NotChosen | Interrupted)
+        use NoticeKind::{Interrupted, NotChosen, NotMeasured, NotProbed};
+        matches!(notice.kind, NotMeasured | NotChosen | NotProbed | Interrupted)
     };
     let said = notices.iter().any(is_said);
     if !evidence.manifest.complete && !said {
@@ -204,7 +219,7 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
         add(notices, NoticeKind::Emulated, &because, name());
     }
     for reason in &record.invalid_because {
-        // Each of these has a notice of its own, or is no fault: an injected delay that was seen.
+        // Some have a notice of their own, and an injected delay that was seen is no fault.
         let is_told = reason.time_not_real().is_some()
             || matches!(reason, Reason::Folder(_))
             || record.is_seen_injection(reason);
@@ -215,18 +230,18 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     for reason in &record.degraded {
         add(notices, NoticeKind::Degraded, &reason.to_string(), name());
     }
-    // Those of a task stand with the one that drives the kernel, too.
-    if let Some(scan) = record.scan.as_ref().filter(|_| is_held_to_class(record)) {
+    // The record that drives the kernel has the errors of all its tasks.
+    if let Some(scan) = record.scan().filter(|_| is_held_to_class(record)) {
         for errors in &scan.kernel_errors {
             add(notices, NoticeKind::KernelErrors, &errors.to_string(), name());
         }
     }
-    if let Some(injected) = &record.conditions.injected {
-        let kind = match record.conditions.injection {
-            Some(injection) if !injection.is_seen(record) => NoticeKind::InjectionUnseen,
+    if let Some(injection) = &record.conditions.injection {
+        let kind = match injection.exact() {
+            Some(injected) if !injected.is_seen(record) => NoticeKind::InjectionUnseen,
             _ => NoticeKind::Injected,
         };
-        add(notices, kind, injected, name());
+        add(notices, kind, &injection.to_string(), name());
     }
     if record.interrupted {
         let measured = record.release.count();
@@ -242,7 +257,7 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     }
 }
 
-/// Adds a notice, or its subject to the same one: 24 records without a right are one notice.
+/// Adds a notice, or its subject to an equal one: 24 records without a right make one notice.
 fn add(notices: &mut Vec<Notice>, kind: NoticeKind, what: &str, concerns: Option<String>) {
     match notices.iter_mut().find(|notice| notice.kind == kind && notice.what == what) {
         Some(notice) => notice.concerns.extend(concerns),

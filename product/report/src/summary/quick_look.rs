@@ -1,4 +1,5 @@
-//! A PASS that says little: a run so short that a late release each few seconds would go unseen.
+//! A PASS that proves little: after a run so short that a late release every few seconds would go
+//! unseen.
 
 use quietcore_record::statistics::cycles_needed;
 use quietcore_record::verdict::{Verdict, one_in, thousands};
@@ -6,23 +7,23 @@ use quietcore_units::Nanos;
 
 use super::{PartitionSummary, Summary};
 
-/// A larger bound than this makes a PASS a quick look: one late release in 100 s at 1 ms.
+/// Bound above which a PASS is a quick look: one late release in 100 s at 1 ms.
 const QUICK_ABOVE: f64 = 1e-5;
 
 /// The exceedance that acceptance asks for, which is the default of a site file.
 const ACCEPTANCE: f64 = 1e-6;
 
-/// A PASS that excludes little.
+/// A PASS that excludes little, and how little.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QuickLook {
     /// The bound on the probability of a late release, at 95 % confidence.
     bound: f64,
-    /// The period of the record that says the least, in ns.
+    /// The period of the record that excludes the least, in ns; `None` where it is not known.
     period_ns: Option<u64>,
 }
 
-/// Returns how little the PASS of a partition excludes; `None` where that is enough, and for other
-/// verdicts.
+/// Returns how little the PASS of a partition excludes; `None` where it excludes enough, and for
+/// other verdicts.
 pub(crate) fn quick_look(
     partition: &PartitionSummary<'_>,
     summary: &Summary<'_>,
@@ -42,7 +43,7 @@ pub(crate) fn quick_look(
 }
 
 impl QuickLook {
-    /// Says how little is excluded, and how many cycles acceptance takes.
+    /// Tells how little is excluded, and how many cycles acceptance takes.
     pub(crate) fn sentence(self) -> String {
         let every = self.period_ns.map(|period_ns| {
             let apart = Nanos::new((period_ns as f64 / self.bound) as u64);

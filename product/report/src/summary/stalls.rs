@@ -1,22 +1,23 @@
-//! The stalls that a record tells of, each with its cause, and the command that finds one out.
+//! The stalls of a record, each with its cause, and the command that finds the cause of one.
 
 use quietcore_record::ledger::Ledger;
-use quietcore_record::record::{LateRelease, Record, Spike, WakeKind};
+use quietcore_record::record::{AffinityInForce, LateRelease, Record, Spike};
+use quietcore_units::WakeKind;
 
-/// Late releases of one record that one stall made.
+/// Late releases of one record that the same stall made.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stall<'a> {
-    /// The latest of them.
+    /// The release with the largest latency.
     pub(crate) worst: &'a Spike,
-    /// The first and the last release.
+    /// Numbers of the first and the last release.
     pub(crate) releases: (u64, u64),
-    /// Number of them that the record has as spikes; it keeps the worst only.
+    /// Number of them that the record keeps as spikes, which are only the worst.
     pub(crate) count: usize,
-    /// The ledger of the latest release that has one.
+    /// Ledger of the release with the largest latency among those that have one.
     pub(crate) ledger: Option<&'a Ledger>,
 }
 
-/// The stalls that a record tells of, the worst first.
+/// Finds the stalls of a record, the worst first.
 pub(crate) fn stalls(record: &Record) -> Vec<Stall<'_>> {
     let late = |spike: &&Spike| LateRelease { due_ns: spike.at_ns, latency_ns: spike.latency_ns };
     let found = quietcore_record::record::stalls(&record.spikes, late);
@@ -30,33 +31,34 @@ pub(crate) fn stalls(record: &Record) -> Vec<Stall<'_>> {
     told.collect()
 }
 
-/// The latest release of a stall that has a ledger.
+/// Returns the ledger with the largest latency among the releases of a stall.
 fn ledger_of(record: &Record, (first, last): (u64, u64)) -> Option<&Ledger> {
     let kept = record.ledgers.iter().flat_map(|ledgers| &ledgers.kept);
     let own = kept.filter(|ledger| (first..=last).contains(&ledger.release));
     own.max_by_key(|ledger| ledger.latency_ns)
 }
 
-/// The command that measures again as `record` was, and explains releases that are as late as
+/// Returns the command that measures again as `record` was, and explains releases as late as
 /// `latency_ns`.
 pub(crate) fn explain_command(record: &Record, latency_ns: u64) -> String {
     let held = &record.conditions;
     let mut command = "quietcore probe latency".to_owned();
     match record.cpu {
         Some(cpu) => command.push_str(&format!(" --cpus {cpu}")),
-        None if record.scan.is_some() && !held.affinity.is_empty() => {
-            command.push_str(&format!(" --cpus {}", held.affinity));
-        }
-        None => command.push_str(" --unpinned"),
+        None => match held.affinity {
+            AffinityInForce::ReadBack(cpus) if record.scan().is_some() => {
+                command.push_str(&format!(" --cpus {cpus}"));
+            }
+            _ => command.push_str(" --unpinned"),
+        },
     }
     if let Some(period_ns) = record.period_ns {
         command.push_str(&format!(" --period {}", duration(period_ns)));
     }
-    let scheduled = held.scheduling();
-    if scheduled.wake == Some(WakeKind::Early) {
+    if held.mode.wake() == Some(WakeKind::Early) {
         command.push_str(" --mode early-wake");
     }
-    if let Some(priority) = scheduled.fifo_priority {
+    if let Some(priority) = held.policy.fifo_priority() {
         command.push_str(&format!(" --priority {priority}"));
     }
     for load in &held.loads {
@@ -66,8 +68,8 @@ pub(crate) fn explain_command(record: &Record, latency_ns: u64) -> String {
     format!("{command} --duration {seconds}s --explain {}", duration(threshold(latency_ns)))
 }
 
-/// The largest of 1, 2, 5 × 10ⁿ ns that is at most half of a latency: what is like it is surely
-/// explained, and little else is.
+/// Returns the largest of 1, 2, 5 × 10ⁿ ns that is at most half of a latency: similar releases are
+/// surely explained, and few others.
 fn threshold(latency_ns: u64) -> u64 {
     const LEAST_NS: u64 = 10_000;
     let half = (latency_ns / 2).max(LEAST_NS);
@@ -75,7 +77,7 @@ fn threshold(latency_ns: u64) -> u64 {
     [5, 2, 1].into_iter().map(|step| step * decade).find(|mark| *mark <= half).unwrap_or(half)
 }
 
-/// A duration as an option takes it, exact and without a space.
+/// Formats a duration as an option takes it, exact and without a space.
 fn duration(ns: u64) -> String {
     for (size, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {
         if ns >= size && ns.is_multiple_of(size) {

@@ -1,4 +1,4 @@
-//! The words a summary finds for a record.
+//! Tests of the words that a summary finds for a record.
 
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
 use quietcore_record::reason::{FolderProblem, NotReal, Stated};
@@ -60,8 +60,7 @@ fn one_reason_of_many_records_is_one_notice() {
 fn reasons_with_a_notice_of_their_own_are_told_once() {
     let mut record = record("a", "tp1", Some(0));
     let injected = Injected { delay_ns: 500_000, release: 7 };
-    record.conditions.injected = Some(injected.to_string());
-    record.conditions.injection = Some(injected);
+    record.conditions.injection = Some(injected.into());
     record.spikes.push(Spike {
         release: 7,
         at_ns: 0,

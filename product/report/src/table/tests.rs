@@ -1,4 +1,4 @@
-//! Tests of the look of tables: every one of them fits.
+//! Tests of the look of tables: each of them fits.
 
 use super::*;
 use proptest::prelude::*;
@@ -78,7 +78,8 @@ fn colour_takes_no_columns() {
 }
 
 proptest! {
-    /// Whatever stands in it, no line is wider than the terminal, and no column is lost.
+    /// Checks that no line is wider than the terminal, and no column is lost, whatever the fields
+    /// hold.
     #[test]
     fn every_table_fits(
         rows in prop::collection::vec(prop::collection::vec(".{0,30}", 7), 0..5),

@@ -1,4 +1,4 @@
-//! Experiments as tables: what each control does, and what each neighbour.
+//! Experiments as tables: the effect of each control, and that of each neighbour.
 
 use quietcore_record::experiment::{
     Confirmed, ControlEffect, Disturbance, DisturbanceCell, Figure, Ratio, SetsFound, Tuning,
@@ -7,10 +7,10 @@ use quietcore_record::experiment::{
 use super::Page;
 use super::table::fit;
 use crate::figures::{self, NONE};
-use crate::summary::{Summary, achieved, cause, set_of};
+use crate::summary::{Summary, above, achieved, cause, exceedances, set_of};
 use crate::table::{Side, Table};
 
-/// Columns of what a control did.
+/// Columns of a control's effect.
 const EFFECT: usize = 16;
 /// Columns that say whether a set reaches the class.
 const SIGN: usize = 15;
@@ -20,7 +20,7 @@ const RATIO: usize = 9;
 const WITH_INTERVAL: usize = 24;
 
 impl Page {
-    /// All experiments.
+    /// Appends all tunings, and then all disturbances.
     pub(super) fn experiments(&mut self, summary: &Summary<'_>) {
         summary.tunings.iter().for_each(|tuning| self.tuning(tuning));
         summary.disturbances.iter().for_each(|matrix| self.disturbance(matrix));
@@ -30,11 +30,13 @@ impl Page {
         self.paragraph(
             "",
             &format!(
-                "{} · {}: {} rounds of {} releases each; ratios are without a control over with it",
+                "{} · {}: {} rounds of {} releases each; ratios are without a control over with \
+                 it; p99.9 with all of them: {}",
                 tuning.partition,
                 tuning.task,
                 tuning.rounds,
-                figures::count(tuning.cycles_in_block)
+                figures::count(tuning.cycles_in_block),
+                exceedances(&tuning.with_all)
             ),
         );
         self.too_few(tuning.rounds, tuning.rounds_needed);
@@ -51,13 +53,14 @@ impl Page {
         self.line("");
         self.paragraph("", "What was shown, and what is still possible:");
         for effect in tuning.effects.iter().chain(&tuning.together) {
-            self.paragraph("  ", &format!("{}: {}", name_of(effect), effect.sentence));
+            let (name, above) = (name_of(effect), exceedances(&effect.without));
+            self.paragraph("  ", &format!("{name}: {}; {above}", effect.sentence));
         }
         self.line("");
         self.confirmed(tuning);
     }
 
-    /// Says that nothing can be sure.
+    /// Appends that nothing can be sure, where too few rounds were measured.
     fn too_few(&mut self, rounds: u32, needed: u32) {
         if rounds < needed {
             let words = format!(
@@ -99,13 +102,13 @@ impl Page {
         self.paragraph(
             "",
             &format!(
-                "{} · {}: quiet p99.9 {}, maximum {} of {} releases in {} rounds; ratios are \
+                "{} · {}: quiet p99.9 {} ({} above), maximum {} in {} rounds; ratios are \
                  beside a neighbour over quiet",
                 matrix.partition,
                 matrix.task,
                 figures::nanos(matrix.quiet_p99_9_ns),
+                above(&matrix.quiet_above),
                 figures::nanos(matrix.quiet_max_ns),
-                figures::count(matrix.quiet_cycles),
                 matrix.rounds
             ),
         );
@@ -128,7 +131,7 @@ impl Page {
     }
 
     fn cell_of(&mut self, cell: &DisturbanceCell) {
-        let mut more = vec![achieved(cell)];
+        let mut more = vec![achieved(cell), exceedances(&cell.above_quiet)];
         more.extend(cause(cell));
         if cell.missed_cycles > 0 {
             more.push(format!("{} missed cycles", figures::count(cell.missed_cycles)));
@@ -142,7 +145,7 @@ impl Page {
     }
 }
 
-/// The control's word, or what stands for all of them.
+/// Returns the control's word, or the words for all of them together.
 pub(crate) fn name_of(effect: &ControlEffect) -> &str {
     if effect.control.is_empty() { "all together" } else { &effect.control }
 }

@@ -10,12 +10,12 @@ use crate::table::{Side, Table};
 
 /// Columns of a row's profile, with an asterisk where it is not as asked.
 const NAME: usize = 6;
-/// Columns of the paper's means, and of its maxima.
+/// Columns of the paper's means.
 const MEANS: usize = 15;
 const MAXIMA: usize = 17;
 
 impl Page {
-    /// The matrix of each partition.
+    /// Appends the matrix of each partition.
     pub(super) fn isolation(&mut self, summary: &Summary<'_>) {
         for matrix in &summary.isolation {
             let woken = matrix.rows.iter().any(|row| row.wakeup.is_some());
@@ -71,7 +71,7 @@ impl Page {
         self.line("");
     }
 
-    /// What each row is, and what is wrong with it.
+    /// Appends the meaning of each row, and the faults of its measurement.
     fn rows(&mut self, summary: &Summary<'_>, matrix: &IsolationMatrix) {
         for row in &matrix.rows {
             let same = match row.same_as {
@@ -102,7 +102,7 @@ fn values(found: Option<&IsolationFigures>) -> Vec<String> {
     values
 }
 
-/// The least and the most, the unit once where both have it.
+/// Formats the least and the most, with the unit only once where both have the same.
 fn range(values_ns: &[f64]) -> String {
     let least = values_ns.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values_ns.iter().copied().fold(0.0, f64::max);

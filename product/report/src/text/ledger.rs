@@ -1,20 +1,20 @@
-//! Where the time of late releases went, for the terminal.
+//! Causes of late releases, for the terminal.
 
 use quietcore_record::ledger::{Cause, Ledger, Ledgers};
 
 use super::Page;
 use crate::figures;
-use crate::plot::{Part, tooltip};
+use crate::plot::tooltip;
 
-/// Ledgers that are written out, the worst.
+/// The most ledgers that are written out, the worst ones.
 const LEDGERS_MAX: usize = 3;
-/// Shares of one that are named, the largest.
+/// The most shares of a ledger that are named, the largest ones.
 const SHARES_MAX: usize = 4;
-/// Functions of a stack that are named.
+/// The most functions of a stack that are named.
 const FUNCTIONS_MAX: usize = 5;
 
 impl Page {
-    /// All about the late releases of a record.
+    /// Appends all about the late releases of a record.
     pub(super) fn ledgers(&mut self, ledgers: &Ledgers) {
         self.named("late", &crate::html::how_many(ledgers));
         if ledgers.kept.is_empty() {
@@ -42,10 +42,8 @@ impl Page {
 
 fn one(ledger: &Ledger) -> String {
     let more = ledger.shares.len().saturating_sub(SHARES_MAX);
-    let shares = ledger.shares.iter().take(SHARES_MAX).map(|share| {
-        let part = Part { cause: share.cause, what: share.what.clone(), ns: share.ns };
-        tooltip(&part, ledger.latency_ns)
-    });
+    let shares =
+        ledger.shares.iter().take(SHARES_MAX).map(|share| tooltip(share, ledger.latency_ns));
     let shares: Vec<String> = shares.collect();
     let mut text = format!(
         "{} at release {}: {}",

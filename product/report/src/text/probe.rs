@@ -1,6 +1,6 @@
-//! What whoever runs a probe by hand wants to see first: the figures, and what they hold for.
+//! The view of a probe that was run by hand: the figures, and the conditions that they hold for.
 
-use quietcore_record::record::Scan;
+use quietcore_record::record::{Scan, joined};
 use quietcore_record::statistics::Statistics;
 
 use super::Page;
@@ -10,11 +10,11 @@ use crate::summary::RecordSummary;
 /// Columns of a line's name.
 const NAME: usize = 12;
 
-/// The worst cycles that are named.
+/// Number of worst cycles that are named.
 const SPIKES: usize = 3;
 
 impl Page {
-    /// All about one record.
+    /// Appends all about one record.
     pub(super) fn probe(&mut self, summary: &RecordSummary<'_>) {
         let record = summary.record;
         let conditions = &record.conditions;
@@ -35,7 +35,7 @@ impl Page {
                 self.named("kernel", &errors.to_string());
             }
             for fault in &scan.scan.faults {
-                self.named("fault", fault);
+                self.named("fault", &fault.to_string());
             }
         }
         for because in &record.invalid_because {
@@ -76,7 +76,7 @@ impl Page {
                     figures::nanos(spike.latency_ns),
                     figures::count(spike.release),
                     figures::nanos(spike.at_ns),
-                    spike.conditions.join(", ")
+                    joined(&spike.conditions, ", ")
                 ),
             );
         }
@@ -91,13 +91,13 @@ impl Page {
     }
 }
 
-/// A count with its noun.
+/// Formats a count with its noun.
 fn counted(count: u64, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{} {noun}{s}", figures::count(count))
 }
 
-/// What a task of a program was held to, and how often it did not hold it.
+/// Tells the deadline and the watchdog time of a task of a program, and how often it exceeded them.
 fn deadline(scan: &Scan) -> String {
     let (terms, counters) = (&scan.terms, &scan.counters);
     let held = match terms.deadline_ns {
@@ -114,8 +114,8 @@ fn deadline(scan: &Scan) -> String {
     format!("{held}{watchdog}")
 }
 
-/// The usual figures of a latency in one line.
-pub(super) fn spread(statistics: &Statistics) -> String {
+/// Formats the usual figures of a latency in one line.
+pub(crate) fn spread(statistics: &Statistics) -> String {
     let quantile = |value: Option<_>| figures::or_dash(value, figures::quantile);
     let mean = figures::or_dash(statistics.mean_ns, figures::nanos_f64);
     format!(

@@ -1,4 +1,4 @@
-//! The terminal's table of execution and response times, there where a record has them.
+//! The terminal's table of execution and response times, where records have them.
 
 use super::Page;
 use super::table::{NAME_MAX, TIME};
@@ -10,7 +10,7 @@ use crate::table::{Field, Look, Side, Table, cut, visible};
 const COUNT: usize = 8;
 
 impl Page {
-    /// A line a record of a program: what its cycles took.
+    /// Appends a line for each record of a program, with the times of its cycles.
     pub(super) fn scan(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
         let records: Vec<&RecordSummary<'_>> = partition
             .all_records()
@@ -21,7 +21,7 @@ impl Page {
         if records.is_empty() {
             return;
         }
-        // Where it is narrow the medians are left out.
+        // A narrow text leaves out the medians.
         let whole = of_records(&records, true);
         if whole.fits(self.width) {
             self.table(&whole);

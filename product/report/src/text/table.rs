@@ -19,14 +19,14 @@ const VERDICT: usize = 12;
 pub(super) const NAME_MAX: usize = 34;
 
 impl Page {
-    /// Appends a table.
+    /// Appends a table, as wide as the page.
     pub(crate) fn table(&mut self, table: &Table) {
         for line in table.lines(self.width, self.color) {
             self.line(&line);
         }
     }
 
-    /// A line a record: what was measured.
+    /// Appends a line for each record, with its figures.
     pub(super) fn figures(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
         let records = partition.all_records();
         if records.is_empty() {
@@ -56,8 +56,8 @@ impl Page {
         self.line("");
     }
 
-    /// A line a class, with the figure that decided beside each verdict. Where it is narrow the
-    /// latency limit is left out: it is a tenth of the cycle.
+    /// Appends a line for each class, with the figure that decided beside each verdict. In a narrow
+    /// terminal the latency limit is left out: it is a tenth of the cycle.
     pub(super) fn classes(&mut self, partition: &PartitionSummary<'_>) {
         if partition.columns.is_empty() || partition.rows.is_empty() {
             return;
@@ -121,7 +121,7 @@ impl Page {
     }
 }
 
-/// A verdict as sign and word, and what decided it.
+/// Formats a verdict as sign and word, with the figure that decided it.
 fn decided(cell: &Cell) -> String {
     let word = format!("{} {}", figures::sign(cell.verdict), cell.verdict);
     format!("{word} {}", figures::deciding_short(cell.figure))
@@ -135,7 +135,7 @@ pub(super) const fn look(verdict: Verdict) -> Look {
     }
 }
 
-/// `text` in exactly `width` columns; a longer one ends in `…`.
+/// Fits `text` into exactly `width` columns; a longer one ends in `…`.
 pub(super) fn fit(text: &str, width: usize) -> String {
     format!("{:width$}", cut(&visible(text), width))
 }

@@ -3,15 +3,15 @@
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::record::{
-    Aggressor, LoadAchieved, Placement, Record, Trial, TrialBlock, Variant,
+    Aggressor, LoadAchieved, Measured, Placement, Record, ReleaseRun, Trial, TrialBlock, Variant,
 };
 
 use super::{ASLEEP, evidence, record};
 
-/// Rounds of everything.
+/// Number of rounds of each variant.
 const ROUNDS: u32 = 12;
 
-/// The record of a variant, whose figures are so many times those of the others.
+/// Makes the record of a variant, whose figures are `times` those of the others.
 fn variant(profile: &str, times: f64, variant: Variant) -> Record {
     let mut record = record(profile, 1, 2_000, ASLEEP, 7);
     let blocks = (0..ROUNDS).map(|round| {
@@ -29,7 +29,8 @@ fn variant(profile: &str, times: f64, variant: Variant) -> Record {
             load_operations_per_second: 0.0,
         }
     });
-    record.trial = Some(Trial { variant, blocks: blocks.collect() });
+    let trial = Some(Trial { variant, blocks: blocks.collect() });
+    record.measured = Measured::Releases(ReleaseRun { scan: None, trial });
     record
 }
 
@@ -49,11 +50,11 @@ fn set(number: u32, on: &[&str], reached: bool) -> Record {
         because: because.to_owned(),
     };
     let mut record = variant(&format!("set-{number}"), 1.0, confirming);
-    record.trial.as_mut().expect("it has one").blocks.truncate(1);
+    record.trial_mut().expect("it has one").blocks.truncate(1);
     record
 }
 
-/// What `tune` keeps: `interrupts` helps, `timers` does nothing.
+/// Makes the evidence that `tune` keeps: `interrupts` helps, `timers` does nothing.
 pub(crate) fn tuned() -> Evidence {
     let all = ["interrupts", "timers"];
     of(
@@ -87,7 +88,8 @@ fn beside(kind: &str, placement: Placement, times: f64) -> Record {
     record
 }
 
-/// What `disturb` keeps: the disk disturbs 12 times at one place, and nothing at the other.
+/// Makes the evidence that `disturb` keeps: the disk disturbs 12 times at one place, and nothing at
+/// the other.
 pub(crate) fn disturbed() -> Evidence {
     of(
         "disturb line (synthetic)",

@@ -1,12 +1,12 @@
-//! Evidence of interrupts.
+//! Evidence of interrupts that were never measured.
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Counters, InterruptRun, Record, Timeline};
+use quietcore_record::record::{Counters, InterruptRun, Measured, Record, ReleaseMode, Timeline};
 
 use super::{ASLEEP, evidence, record};
 
-/// Values around `ns`, so many.
+/// Makes a histogram of `count` values around `ns`.
 fn around(ns: u64, count: u64) -> Histogram {
     let mut histogram = Histogram::new();
     for index in 0..count {
@@ -15,7 +15,7 @@ fn around(ns: u64, count: u64) -> Histogram {
     histogram
 }
 
-/// A run with a period, in ms, and so many interrupts.
+/// Makes a run with a period, in ms, and `count` interrupts.
 fn interrupts(period_ms: u64, count: u64) -> Record {
     let mut record = record("tp2", 1, 1, ASLEEP, 1);
     record.name = format!("guest.every-{period_ms}-ms.irq");
@@ -28,7 +28,7 @@ fn interrupts(period_ms: u64, count: u64) -> Record {
     record.spikes.clear();
     record.timeline = Timeline::default();
     record.counters = Counters { planned_cycles: count, ..Counters::default() };
-    record.interrupt = Some(InterruptRun {
+    record.measured = Measured::Interrupt(InterruptRun {
         path: "clock board on CPU 0, synthetic".to_owned(),
         kernel: "OSEK kernel, synthetic".to_owned(),
         register: around(9_300, count),
@@ -36,11 +36,11 @@ fn interrupts(period_ms: u64, count: u64) -> Record {
         until_task: around(10_100, count),
         left_out: 3,
     });
-    record.conditions.mode = format!("an interrupt every {period_ms} ms");
+    record.conditions.mode = ReleaseMode::not_timed(format!("an interrupt every {period_ms} ms"));
     record
 }
 
-/// Interrupts of two periods.
+/// Makes evidence of interrupts of two periods.
 pub(crate) fn interrupt() -> Evidence {
     let mut evidence = evidence(Vec::new(), 1e-6);
     evidence.manifest.name = "probe irq (synthetic)".to_owned();

@@ -4,9 +4,8 @@ use quietcore_evidence::Evidence;
 
 use super::{ASLEEP, Shape, evidence, papers_load, record, without};
 
-/// Nine rows of the matrix: row 5 without its controls, row 6 never reached, the last two left out.
-/// `margin_ns` lets the partition wake early, in a
-/// container.
+/// Makes nine rows of the matrix: row 5 without its controls, row 6 never reached, the last two
+/// left out. `margin_ns` lets the partition wake early, in a container.
 pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
     let records = (1..=10).filter(|row| *row != 6).map(|row: u64| {
         let is_loaded = row.is_multiple_of(2);
@@ -22,7 +21,11 @@ pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
         if is_loaded {
             record.conditions.loads = papers_load();
             let cpus = if row < 7 { "0-1" } else { "0" };
-            record.conditions.loads.iter_mut().for_each(|load| load.cpus = cpus.to_owned());
+            record
+                .conditions
+                .loads
+                .iter_mut()
+                .for_each(|load| load.cpus = cpus.parse().expect("it is a list"));
         }
         let container = ("container".to_owned(), "runc version 0 (synthetic)".to_owned());
         record.conditions.machine.extend(margin_ns.is_some().then_some(container));

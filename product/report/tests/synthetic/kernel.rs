@@ -2,7 +2,9 @@
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Counters, Record, Routine, RoutineRun, Timeline, Trigger};
+use quietcore_record::record::{
+    Counters, Measured, Record, ReleaseMode, Routine, RoutineRun, Timeline, Trigger,
+};
 
 use super::{ASLEEP, Random, evidence, record};
 
@@ -21,7 +23,7 @@ const TIMES: [(Routine, f64, f64); 11] = [
     (Routine::Terml, 42.0, 14_000.0),
 ];
 
-/// What a signal adds, in ns.
+/// Time that a signal adds, in ns.
 const SIGNAL_NS: f64 = 1_100.0;
 /// Counts of the clock a nanosecond.
 const COUNTS: f64 = 2.45;
@@ -57,7 +59,7 @@ fn routine(routine: Routine, trigger: Option<Trigger>, loops: u64, seed: u64) ->
     record.spikes.clear();
     record.timeline = Timeline::default();
     record.counters = Counters { planned_cycles: loops, ..Counters::default() };
-    record.routine = Some(RoutineRun {
+    record.measured = Measured::Routine(RoutineRun {
         routine,
         trigger,
         kernel: "hosted port, class ECC1, synthetic".to_owned(),
@@ -70,11 +72,11 @@ fn routine(routine: Routine, trigger: Option<Trigger>, loops: u64, seed: u64) ->
     });
     let clock = "time stamp counter, synthetic".to_owned();
     record.conditions.machine.insert("clock_of_routines".to_owned(), clock);
-    record.conditions.mode = "hosted port, class ECC1, synthetic".to_owned();
+    record.conditions.mode = ReleaseMode::not_timed("hosted port, class ECC1, synthetic");
     record
 }
 
-/// The routines of a kernel, each so many times.
+/// Makes the routines of a kernel, a run for each number of loops.
 pub(crate) fn kernel(loops: &[u64]) -> Evidence {
     let mut records = Vec::new();
     for loops in loops {

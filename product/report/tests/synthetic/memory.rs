@@ -1,31 +1,33 @@
-//! Accesses to memory that were never measured: a machine with three caches, and neighbours who
+//! Accesses to memory that were never measured: a machine with three caches, and neighbours that
 //! take the last one.
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::record::{
-    AccessPattern, CacheLevel, Counters, Interference, LoadAchieved, MemoryBlock, MemoryMeasured,
-    MemoryPoint, MemoryRun, PressurePair, PressureStep, Record, ReservedWays, Timeline,
+    AccessPattern, CacheLevel, Counters, Interference, LoadAchieved, Measured, MemoryBlock,
+    MemoryMeasured, MemoryPoint, MemoryRun, PressurePair, PressureStep, Record, ReleaseMode,
+    ReservedWays, Timeline,
 };
 
 use super::kernel::kernel;
 use super::{ASLEEP, Random, evidence, record};
 
-/// Rounds of everything.
+/// Number of rounds of each part.
 const ROUNDS: u32 = 9;
 /// The caches, each with its size and the latency of an access that it serves, in ns.
 const CACHES: [(u64, f64); 3] = [(32 << 10, 1.2), (256 << 10, 3.9), (6 << 20, 11.0)];
-/// The latency of an access that none serves.
+/// The latency of an access that no cache serves, in ns.
 const MEMORY_NS: f64 = 78.0;
-/// The bandwidth of the neighbours at full pace.
+/// The bandwidth of the neighbours at full pace, in bytes per second.
 const FULL: f64 = 14.2e9;
 
-/// The latency of an access to a working set, where the last cache has so many bytes for it.
+/// Returns the latency of an access to a working set in ns, where the last cache has `last` bytes
+/// for it.
 fn latency(set: u64, last: u64) -> f64 {
     let mut time = CACHES[0].1;
     let slower = [CACHES[1].1, CACHES[2].1, MEMORY_NS];
     for ((size, _), next) in CACHES.into_iter().zip(slower) {
         let size = if size == CACHES[2].0 { last } else { size };
-        // The part of the set that a cache of this size does not hold.
+        // Part of the set that a cache of this size does not hold.
         let missed = 1.0 / (1.0 + (size as f64 / set as f64).powi(5));
         time += (next - time) * missed;
     }
@@ -97,21 +99,21 @@ fn of_run(profile: &str, run: MemoryRun) -> Record {
     record.spikes.clear();
     record.timeline = Timeline::default();
     record.counters = Counters { planned_cycles: record.release.count(), ..Counters::default() };
-    record.conditions.mode = "blocks of 5 ms, 9 rounds in turns, synthetic".to_owned();
+    record.conditions.mode = ReleaseMode::not_timed("blocks of 5 ms, 9 rounds in turns, synthetic");
     record.conditions.loads.clear();
     if run.interference.is_some() {
         record.conditions.loads = vec![LoadAchieved {
             kind: "memory-bandwidth".to_owned(),
             workers: 3,
             working: 3,
-            cpus: "0-2".to_owned(),
+            cpus: "0-2".parse().expect("it is a list"),
             operations_per_second: FULL / 65_536.0,
             unit: "blocks/s".to_owned(),
             cpu_share: 2.97,
             bytes_per_second: Some(FULL),
         }];
     }
-    record.memory = Some(run);
+    record.measured = Measured::Memory(run);
     record
 }
 
@@ -152,13 +154,14 @@ fn pressure() -> Record {
     of_run("pressure", run(AccessPattern::Random, true, None, measured))
 }
 
-/// The routines of a kernel in blocks, alone and beside neighbours that slow some of them down.
+/// Makes the routines of a kernel in blocks, alone and beside neighbours that slow some of them
+/// down.
 fn routines() -> Vec<Record> {
     let mut records = Vec::new();
     for beside in [false, true] {
         for (index, mut record) in kernel(&[2_000]).records.into_iter().enumerate() {
             let mut random = Random::new(index as u64 + u64::from(beside) * 50);
-            let Some(routine) = &mut record.routine else { continue };
+            let Some(routine) = record.routine_mut() else { continue };
             let slowed = if beside && index % 3 == 1 { 2.6 } else { 1.0 };
             let mean = routine.figures().mean_ns.unwrap_or_default() * slowed;
             routine.block_means_ns =
@@ -176,7 +179,7 @@ fn routines() -> Vec<Record> {
     records
 }
 
-/// All parts, with or without ways of its own.
+/// Makes records of all parts, with or without ways of the partition's own.
 pub(crate) fn memory(with_ways: bool) -> Evidence {
     let sizes: Vec<u64> = (0..=66)
         .map(|step| 1_u64 << (10 + step / 4))

@@ -13,10 +13,12 @@ use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origi
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms,
-    Spike, Timeline, Worst,
+    AffinityInForce, Conditions, Counters, LoadAchieved, Measured, PolicyInForce, RECORD_SCHEMA,
+    Record, ReleaseMode, Scan, ScanCounters, ScanTerms, Spike, SpikeCondition, TimeReality,
+    Timeline, Worst,
 };
 use quietcore_record::verdict::judge;
+use quietcore_units::{SchedulingPolicy, Wake, WakeKind};
 
 /// Stretches of a synthetic time line.
 const SLOTS: u64 = 200;
@@ -25,7 +27,7 @@ const SLOTS: u64 = 200;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator that always gives the same numbers for one seed.
+    /// Makes a generator that always gives the same numbers for one seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -37,34 +39,34 @@ impl Random {
         self.0
     }
 
-    /// Evenly between 0 and 1.
+    /// Returns a number evenly distributed between 0 and 1.
     fn part(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Normal with mean 0 and deviation 1.
+    /// Returns a number of the normal distribution with mean 0 and deviation 1.
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.part().max(1e-12).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.part()).cos()
     }
 }
 
-/// How a synthetic record looks.
+/// The look of a synthetic record.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     /// Median wake-up latency, in ns.
     pub(crate) wakeup_ns: f64,
     /// Spread of its logarithm.
     pub(crate) spread: f64,
-    /// One in so many cycles is a spike.
+    /// Number of cycles of which one is a spike.
     pub(crate) spike_every: u64,
-    /// How many times the median a spike is at most.
+    /// Most that a spike adds to the wake-up latency, as a multiple of the median.
     pub(crate) spike_times: f64,
     /// Margin of early wake, in ns; `None` for mode `sleep`.
     pub(crate) margin_ns: Option<f64>,
 }
 
-/// A record of `cycles` values of the given shape.
+/// Makes a record of `cycles` values of the given shape.
 pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u64) -> Record {
     let mut random = Random::new(seed);
     let (mut release, mut wakeup) = (Histogram::new(), Histogram::new());
@@ -118,12 +120,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         period_ns: Some(1_000_000),
         release,
         wakeup: Some(wakeup),
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
+        measured: Measured::default(),
         counters,
         spikes,
         ledgers: None,
@@ -153,7 +150,7 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
     let (value_ns, release) = worst;
     let at_ns = release * 1_000_000;
     record.name = format!("{}.{}.{task}", record.partition, record.profile);
-    record.scan = Some(Scan {
+    record.measured = Measured::releases(Some(Scan {
         terms: ScanTerms {
             program_period_ns: 1_000_000,
             deadline_ns: Some(DEADLINE_NS),
@@ -171,16 +168,18 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
         worst_response: Some(Worst { value_ns: value_ns + 20_000, release, at_ns }),
         kernel_errors: Vec::new(),
         faults: Vec::new(),
-    });
+    }));
     record
 }
 
 fn spike(cycle: u64, late: u64, woken: u64, cpu: u32) -> Spike {
     let conditions = match cycle % 3 {
-        0 => vec!["steal 1.2 % on this CPU".to_owned(), "412 interrupts in 100 ms".to_owned()],
-        1 => vec!["9100 context switches in 100 ms".to_owned()],
+        0 => vec!["steal 1.2 % on this CPU", "412 interrupts in 100 ms"],
+        1 => vec!["9100 context switches in 100 ms"],
         _ => Vec::new(),
     };
+    let stated = |words: &str| SpikeCondition::Stated(words.to_owned());
+    let conditions = conditions.into_iter().map(stated).collect();
     Spike {
         release: cycle,
         at_ns: cycle * 1_000_000,
@@ -202,38 +201,52 @@ fn conditions(duration_ns: u64, shape: Shape) -> Conditions {
         ("governor", "performance"),
         ("command_line", "quiet isolcpus=1 nohz_full=1 rcu_nocbs=1"),
         ("c_states", "no cpuidle driver"),
-        ("time_is_real", "yes"),
         ("memory", "7.75 GiB"),
     ];
     let mode = match shape.margin_ns {
-        None => "sleep",
-        Some(_) => "early wake, adaptive, at most 25 % of the core",
+        None => ReleaseMode::timer(Wake::Sleep),
+        // A reason as an earlier version worded it.
+        Some(_) => ReleaseMode::Stated {
+            words: "early wake, adaptive, at most 25 % of the core".to_owned(),
+            wake: Some(WakeKind::Early),
+        },
     };
     Conditions {
         started_at: "2026-11-21T20:15:03Z".to_owned(),
         duration_ns,
-        mode: mode.to_owned(),
-        policy: "SCHED_FIFO 90".to_owned(),
-        scheduled: None,
-        affinity: "1".to_owned(),
+        mode,
+        policy: fifo(90),
+        affinity: on_cpus("1"),
         dma_latency_held: true,
+        time: TimeReality::Stated("yes".to_owned()),
+        platform: None,
         machine: machine.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
         loads: Vec::new(),
         activity: BTreeMap::from([("steal".to_owned(), "0.1 %".to_owned())]),
         site_sha256: "5e1f".repeat(16),
         quietcore_version: "0.1.0".to_owned(),
-        injected: None,
+        earlier_part: None,
         injection: None,
     }
 }
 
-/// The papers' load, as it would be recorded.
+/// Returns `SCHED_FIFO` with this priority, as it was read back.
+pub(crate) fn fifo(priority: u32) -> PolicyInForce {
+    PolicyInForce::ReadBack(SchedulingPolicy::Fifo { priority })
+}
+
+/// Returns CPUs that a task was allowed to run on, as they were read back.
+pub(crate) fn on_cpus(cpus: &str) -> AffinityInForce {
+    AffinityInForce::ReadBack(cpus.parse().expect("it is a list"))
+}
+
+/// Returns the papers' load, as it would be recorded.
 pub(crate) fn papers_load() -> Vec<LoadAchieved> {
     let load = |kind: &str, unit: &str, rate: f64, working: u32| LoadAchieved {
         kind: kind.to_owned(),
         workers: 10,
         working,
-        cpus: "0".to_owned(),
+        cpus: "0".parse().expect("it is a list"),
         operations_per_second: rate,
         unit: unit.to_owned(),
         bytes_per_second: None,
@@ -242,7 +255,7 @@ pub(crate) fn papers_load() -> Vec<LoadAchieved> {
     vec![load("sqrt", "sqrt/s", 118_300_000.0, 10), load("memory", "malloc/s", 112.4, 9)]
 }
 
-/// Evidence of these records, judged with this exceedance; `axis` declares `motion-control`.
+/// Makes evidence of these records, judged with this exceedance; `axis` declares `motion-control`.
 pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
     let all = [
         ("tp1", "idle machine, task free to move"),
@@ -252,7 +265,7 @@ pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
     ];
     let measured = |name: &str| records.iter().any(|record| record.profile == name);
     let profiles: Vec<_> = all.into_iter().filter(|(name, _)| measured(name)).collect();
-    // As a file would hold it, so that a field of a later version doesn't matter here.
+    // Written as a file holds it, so that fields of later versions need no change here.
     let manifest = serde_json::json!({
         "schema": MANIFEST_SCHEMA,
         "name": "press-line (synthetic)",
@@ -296,7 +309,7 @@ pub(crate) const LOUD: Shape = Shape {
     margin_ns: Some(45_000.0),
 };
 
-/// What a task in mode `sleep` sees.
+/// Returns the shape of a task in mode `sleep`.
 pub(crate) const ASLEEP: Shape = Shape {
     wakeup_ns: 6_500.0,
     spread: 0.3,

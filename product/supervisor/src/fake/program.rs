@@ -1,12 +1,12 @@
-//! A program that is run by a thread of the test: a real exchange, real symbols, no compiler.
+//! A program that a thread of the test runs: a real exchange, real symbols, no compiler.
 //!
 //! ```text
 //! servo_P   Kp f64, Ki f64, limits f64[3]      servo_Y   torque f64, mode Mode (IDLE, RUN)
 //! servo_U   enable bool, position f64          servo_DW  counter u32, two bit fields
 //! ```
 //!
-//! A cycle: `counter` rises by one, `position` is half of it, `torque` is `Kp` times `position`,
-//! and `mode` is `RUN` while `enable` is set.
+//! In each cycle `counter` rises by one, `position` is half of it, `torque` is `Kp` times
+//! `position`, and `mode` is `RUN` while `enable` is set.
 
 use std::fs::File;
 use std::io;
@@ -14,41 +14,48 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quietcore_exchange::{
-    Active, Assignment, Cycle, ForceTable, Recorder, Region, Shape, Slot, Target,
-    TraceConfiguration, TracePlace, TraceWriter, WritableData,
+    Active, Assignment, Command, FORCE_LIMIT, ForceTable, Held, Recorder, Region, Release, Shape,
+    Slot, TraceConfiguration, TracePlace, TraceWriter, WritableData,
 };
 use quietcore_process::exchange::Exchange;
-use quietcore_program::place::{Access, Enumeration, Memory, Place, Scalar};
+use quietcore_program::place::{Access, Enumeration, Memory, Scalar, VariableLocation};
 use quietcore_program::symbols::{Bits, Member, Root, Shape as Type};
 use quietcore_program::{DataImage, Symbols};
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 
-use crate::control::{Change, ChangeKind, ControlError, ErrorKind, Opened, TaskDescription, Trace};
+use crate::control::{
+    Change, ChangeKind, ControlError, Effect, ErrorKind, Opened, TaskDescription, Trace,
+};
+use crate::variables::{Look, overlap, resolve_all, target_of};
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 const DATA_BYTES: u32 = 4096;
+/// More variables than the program has.
+const LEAVES_MAX: usize = 100;
+/// Longest wait for two cycles.
+const CYCLES_MAX: Duration = Duration::from_secs(1);
 
-/// What the thread is told.
+/// Orders that the thread carries out between two cycles.
 enum Order {
     Step(u64),
-    Give(Place, u64),
-    Force(Place, u64),
-    Unforce(Place),
+    Give(VariableLocation, u64),
+    Force(VariableLocation, u64),
+    Unforce(VariableLocation),
     Swap,
     Run(Duration),
 }
 
-/// An order, and the way to say that it was obeyed.
-type Told = (Order, Sender<()>);
+/// An order, and the way to report that it was carried out.
+type AwaitedOrder = (Order, Sender<()>);
 
 /// A program in a thread. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct FakeProgram {
     exchange: Arc<Exchange>,
-    orders: Mutex<Option<Sender<Told>>>,
+    orders: Mutex<Option<Sender<AwaitedOrder>>>,
     thread: Option<JoinHandle<()>>,
     symbols: Symbols,
     symbols_file: PathBuf,
@@ -57,18 +64,18 @@ pub struct FakeProgram {
 }
 
 impl FakeProgram {
-    /// Starts the program; its symbols are written into `folder`.
+    /// Starts the program and writes its symbols into `folder`.
     ///
     /// # Errors
-    /// When there is no memory or no room for it.
+    /// When there is no memory, no thread, or no room in the folder.
     pub fn start(folder: &Path) -> io::Result<Self> {
         Self::start_as(folder, 1)
     }
 
-    /// Starts it as this incarnation of its partition.
+    /// Starts the program as a given incarnation of its partition.
     ///
     /// # Errors
-    /// As for [`start`](Self::start).
+    /// Those of [`start`](Self::start).
     pub fn start_as(folder: &Path, incarnation: u64) -> io::Result<Self> {
         let symbols = symbols();
         let symbols_file = folder.join("symbols.json");
@@ -108,29 +115,29 @@ impl FakeProgram {
         let _ = wait.recv();
     }
 
-    /// Runs this many cycles.
+    /// Runs this many cycles and waits for their end.
     pub fn step(&self, cycles: u64) {
         self.order(Order::Step(cycles));
     }
 
-    /// Goes on by itself, a cycle as often as this.
+    /// From now on runs a cycle by itself each `period`.
     pub fn run_every(&self, period: Duration) {
         self.order(Order::Run(period));
     }
 
-    /// Gives a variable a value, between two cycles.
+    /// Sets a variable to a value, between two cycles.
     pub fn give(&self, path: &str, value: &str) {
         let (place, value) = self.encode(path, value);
         self.order(Order::Give(place, value));
     }
 
-    /// Holds a variable at a value.
+    /// Forces a variable to a value, between two cycles.
     pub fn force(&self, path: &str, value: &str) {
         let (place, value) = self.encode(path, value);
         self.order(Order::Force(place, value));
     }
 
-    /// Lets a variable go.
+    /// Releases a forced variable, between two cycles.
     pub fn unforce(&self, path: &str) {
         let place = self.symbols.resolve(path).expect("the fake program has the variable");
         self.order(Order::Unforce(place));
@@ -142,29 +149,68 @@ impl FakeProgram {
         *self.generation.lock().unwrap_or_else(PoisonError::into_inner) += 1;
     }
 
-    /// Does what a client asks.
+    /// Makes a client's changes and returns their effects. With `confirm` it looks at the variables
+    /// once more when the program has run on.
     ///
     /// # Errors
-    /// When there is no such variable, or the value is none of its.
-    pub fn change(&self, change: &Change) -> Result<(), ControlError> {
-        let place = self.symbols.resolve(&change.variable).map_err(|error| {
-            let place = format!("`{}`", change.variable);
-            ControlError::new(ErrorKind::NoVariable, place, error.to_string(), "")
-        })?;
-        let value = || change.encode(&place).map(|encoded| encoded.value);
-        let order = match change.kind {
-            ChangeKind::Set => Order::Give(place.clone(), value()?),
-            ChangeKind::Force => Order::Force(place.clone(), value()?),
-            ChangeKind::Unforce => Order::Unforce(place),
-        };
-        self.order(order);
-        Ok(())
+    /// When there is no such variable, or it can't have the value.
+    pub fn change(&self, changes: Vec<Change>, confirm: bool) -> Result<Vec<Effect>, ControlError> {
+        let resolved = resolve_all(&self.symbols, changes)?;
+        let (view, generation) = (self.exchange.region().view(), self.generation());
+        let before = Look::at(view, &resolved, generation);
+        for one in &resolved {
+            self.order(match one.command() {
+                Command::Force(force) => Order::Force(one.place.clone(), force.value),
+                Command::Set(set) => Order::Give(one.place.clone(), set.value),
+                _ => Order::Unforce(one.place.clone()),
+            });
+        }
+        let mut effects = before.effects(&resolved, |_| false);
+        if confirm && self.runs_on() {
+            before.add_undone(&resolved, &mut effects, &Look::at(view, &resolved, generation));
+        }
+        Ok(effects)
     }
 
-    /// Asks for a trace; of no variables to end it. The next cycle sees it.
+    /// Releases all forced variables, and returns the effects on them.
     ///
     /// # Errors
-    /// When there is no such variable.
+    /// Those of [`change`](Self::change).
+    pub fn release_all(&self) -> Result<Vec<Effect>, ControlError> {
+        let mut held = vec![Held::default(); FORCE_LIMIT];
+        let forces = self.exchange.region().forces();
+        let count = forces.and_then(|forces| forces.read_held(&mut held).ok()).unwrap_or(0);
+        let is_held = |place: &VariableLocation| {
+            held[..count].iter().any(|held| overlap(&held.force.target, &target_of(place)))
+        };
+        let leaves = self.symbols.leaves(None, LEAVES_MAX);
+        let forced = leaves.filter(|(_, place)| is_held(place)).map(|(variable, _)| Change {
+            kind: ChangeKind::Unforce,
+            variable,
+            value: None,
+            allow_nan: false,
+        });
+        self.change(forced.collect(), false)
+    }
+
+    /// Waits until another cycle has begun and ended; returns `false` if that took too long.
+    fn runs_on(&self) -> bool {
+        let region = self.exchange.region();
+        let cycle = || region.task(0).map_or(0, |task| task.scan_cycle());
+        let (begin, end) = (cycle(), Instant::now() + CYCLES_MAX);
+        while cycle() <= begin + 1 {
+            if Instant::now() >= end {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        true
+    }
+
+    /// Asks for a trace of variables, or for its end if there are none. The next cycle sees it.
+    ///
+    /// # Errors
+    /// When there is no such variable, or the trace has too many.
     pub fn trace(&self, trace: &Trace) -> Result<(), ControlError> {
         let place = |path: &String| {
             let place = self.symbols.resolve(path).map_err(|error| error.to_string())?;
@@ -182,28 +228,28 @@ impl FakeProgram {
         Ok(())
     }
 
-    fn encode(&self, path: &str, value: &str) -> (Place, u64) {
+    fn encode(&self, path: &str, value: &str) -> (VariableLocation, u64) {
         let place = self.symbols.resolve(path).expect("the fake program has the variable");
-        let value = place.encode_text(value).expect("the value fits the variable").value;
+        let value = place.encode_text(value).expect("the value fits the variable");
         (place, value)
     }
 
-    /// Its exchange.
+    /// Returns the exchange between the program and its host.
     pub fn exchange(&self) -> &Exchange {
         &self.exchange
     }
 
-    /// Its variables.
+    /// Returns the symbols of the program's variables.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
 
-    /// Number of the build that runs.
+    /// Returns the number of the build that runs.
     pub fn generation(&self) -> u32 {
         *self.generation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a monitor gets.
+    /// Returns the answer to `open`, with the exchange open for reading only.
     ///
     /// # Errors
     /// When the process has no file descriptors left.
@@ -229,7 +275,7 @@ impl Drop for FakeProgram {
     }
 }
 
-/// The writing sides of the exchange, as the scan cycle has them.
+/// The writing ends of the exchange, as the scan cycle has them.
 struct Sides<'map> {
     region: Region<'map>,
     recorder: Recorder<'map>,
@@ -240,7 +286,7 @@ struct Sides<'map> {
     cycle: u64,
 }
 
-fn run(region: Region<'_>, orders: &Receiver<Told>) {
+fn run(region: Region<'_>, orders: &Receiver<AwaitedOrder>) {
     let missing = "the shape of the fake program has it";
     let active = Active { slot: Slot::A, generation: 1 };
     region.set_active(active);
@@ -337,9 +383,9 @@ impl<'map> Sides<'map> {
         self.trace.sample(self.cycle, due, &slot, self.active.generation);
         self.recorder.end_scan();
         self.cycle += 1;
-        // Latencies that a test can foresee: 2 µs, now and then 40 µs.
+        // Latencies that a test can foresee: 2 µs, and 40 µs in every hundredth cycle.
         let late = Nanos::from_micros(if self.cycle.is_multiple_of(100) { 40 } else { 2 });
-        let cycle = Cycle {
+        let cycle = Release {
             due,
             started: due + late,
             wakeup_latency: late,
@@ -352,20 +398,16 @@ impl<'map> Sides<'map> {
     }
 }
 
-fn bytes_of(place: &Place) -> u8 {
+fn bytes_of(place: &VariableLocation) -> u8 {
     u8::try_from(place.bytes()).expect("a scalar has at most 8 bytes")
 }
 
-fn target_of(place: &Place) -> Target {
-    Target { offset: place.offset, bytes: bytes_of(place), mask: place.mask() }
-}
-
-fn put(data: &WritableData<'_>, place: &Place, value: u64) {
+fn put(data: &WritableData<'_>, place: &VariableLocation, value: u64) {
     let written = data.write_value(place.offset, bytes_of(place), place.mask(), value);
     written.expect("the variable lies in the data");
 }
 
-/// The program's symbols.
+/// Returns the symbols of the program's variables.
 fn symbols() -> Symbols {
     let mode = Enumeration {
         name: "Mode".to_owned(),
@@ -386,9 +428,9 @@ fn symbols() -> Symbols {
         members,
     };
     let types = vec![
-        Type::Scalar(Scalar::F64),
-        Type::Scalar(Scalar::Bool),
-        Type::Scalar(Scalar::U32),
+        Type::Scalar(Scalar::Number(DataType::F64)),
+        Type::Scalar(Scalar::Number(DataType::Bool)),
+        Type::Scalar(Scalar::Number(DataType::U32)),
         Type::Scalar(Scalar::Enum(Arc::new(mode))),
         Type::Array { element: 0, length: 3, bytes: 24 },
         structure(

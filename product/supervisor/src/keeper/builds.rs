@@ -1,4 +1,4 @@
-//! Another build of a partition's program: a changed one, or the same one anew.
+//! Replaces the build that runs: by a changed one, or by the same one anew.
 //!
 //! ```text
 //! deploy   build ─ stage ─► process loads it ─ event staged ─► command swap ─► event swapped
@@ -9,8 +9,6 @@ pub(super) mod pending;
 pub(super) mod proving;
 mod swapping;
 
-use std::time::Instant;
-
 use quietcore_assembly::{Staged, stage};
 use quietcore_exchange::{Assignment, Held};
 use quietcore_program::carry::OldData;
@@ -18,24 +16,23 @@ use quietcore_program::{CarryPlan, carry_over};
 use quietcore_scan::process::job::Order;
 use quietcore_scan::stage::Carried;
 use quietcore_units::Causes;
-use quietcore_wording::plural;
 
 use super::conduct::Replacement;
 use super::forces::{Forces, held_in};
-use super::incarnation::{Incarnation, answer};
+use super::incarnation::Incarnation;
+use super::request::Caller;
 use pending::{Answering, Pending};
 
 use super::{Kept, Prepared};
-use crate::control::{ControlError, ErrorKind, NotForced, Restart, Severity};
-use crate::keeper::request::Reply;
+use crate::control::{ControlError, Done, NotForced, Refusal, Restart, Severity};
 
 /// A build that shall follow the one that runs.
 struct Next {
     staged: Staged,
     carry: CarryPlan,
-    /// Forces that it gets.
+    /// Forces that hold in it.
     forces: Forces,
-    /// Forces that it can't have.
+    /// Forces that it can't have, with reasons.
     not_forced: Vec<NotForced>,
 }
 
@@ -49,7 +46,7 @@ impl Kept {
     ) {
         match (self.prepare_deploy(life, prepared), answering) {
             (Ok(next), answering) => self.order(life, next, answering),
-            (Err(error), Answering::Deploy { reply, .. }) => answer(&reply, Err(error)),
+            (Err(error), Answering::Deploy { caller, .. }) => caller.refuse(error),
             (Err(_), Answering::Restart(_)) => {}
         }
     }
@@ -60,46 +57,37 @@ impl Kept {
         prepared: Prepared,
     ) -> Result<Next, ControlError> {
         let place = &self.setup.partition.name;
-        let refuse =
-            |kind, what: String, remedy: &str| Err(ControlError::new(kind, place, what, remedy));
         if life.pending.is_some() {
-            return refuse(ErrorKind::Busy, "another build is on its way".into(), "wait for it");
+            return Err(Refusal::BuildOnItsWay.at(place));
         }
         self.refuse_paused(life)?;
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.generations + 1;
-        // What is wrong is told of the folder that was given, not of the one in the site file.
+        // Errors name the folder that was given, not the one in the site file.
         let mut partition = setup.partition.clone();
         partition.program.model = Some(prepared.folder);
         let staged = stage(&setup.site, &partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
             Ok(staged) => staged,
-            Err(error) => return refuse(ErrorKind::Build, Causes(&error).to_string(), ""),
+            Err(error) => {
+                return Err(Refusal::NotBuilt { why: Causes(&error).to_string() }.at(place));
+            }
         };
-        if staged.build.data.bytes > u64::from(setup.shape.data_bytes) {
-            let what = format!(
-                "its data have {} bytes, and there is room for {}",
-                staged.build.data.bytes, setup.shape.data_bytes
-            );
-            return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
+        let (bytes, room) = (staged.build.data.bytes, setup.shape.data_bytes);
+        if bytes > u64::from(room) {
+            return Err(Refusal::DataTooLarge { bytes, room }.at(place));
         }
-        let (rates, tasks) = (staged.build.interface.rates.len(), setup.job.tasks.len());
-        if rates < tasks {
-            let what = format!(
-                "it has {rates} step function{} for {tasks} task{}",
-                plural(rates as u64),
-                plural(tasks as u64)
-            );
-            return refuse(ErrorKind::Build, what, "give it a step function for each task");
+        let (steps, tasks) = (staged.build.interface.rates.len(), setup.job.tasks.len());
+        if steps < tasks {
+            return Err(Refusal::FewerSteps { steps, tasks }.at(place));
         }
         let kernel = staged.build.interface.kernel.as_ref();
         let own: &[String] = kernel.map_or(&[], |kernel| &kernel.tasks);
         if !own.iter().eq(setup.job.kernel_tasks.iter().map(|task| &task.name)) {
-            let what = "its OIL file has other tasks than the program that runs".to_owned();
-            return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
+            return Err(Refusal::OtherTasks.at(place));
         }
-        // What is wrong with the build itself is said first.
+        // What is wrong with the build itself is reported first.
         self.refuse_on_probation(life)?;
         let carry = self.carry(life, &staged)?;
         for remark in &staged.remarks {
@@ -115,7 +103,7 @@ impl Kept {
 
     fn carry(&self, life: &Incarnation<'_>, staged: &Staged) -> Result<CarryPlan, ControlError> {
         let place = &self.setup.partition.name;
-        let failed = |what: String| ControlError::new(ErrorKind::Failed, place, what, "");
+        let failed = |what: String| Refusal::Failed { what }.at(place);
         let initial = self.current.build.initial_data();
         let initial = initial.map_err(|error| failed(Causes(&error).to_string()))?;
         let mut current = vec![0; initial.len()];
@@ -130,20 +118,20 @@ impl Kept {
         Ok(carry_over(&self.current.build.symbols, &staged.build.symbols, data, None))
     }
 
-    /// Starts the program anew, as a person has asked: beside the one that runs, or in another
-    /// process where it was cut off inside of a library of this one.
-    pub(super) fn restart(&mut self, life: &mut Incarnation<'_>, how: Restart, reply: Reply<()>) {
+    /// Starts the program anew at a client's request: beside the one that runs, or in another
+    /// process where the program was cut off inside of a library of this process.
+    pub(super) fn restart(&mut self, life: &mut Incarnation<'_>, how: Restart, caller: Caller) {
         match self.refuse_restart(life) {
-            Err(refusal) => answer(&reply, Err(refusal)),
+            Err(refusal) => caller.refuse(refusal),
             Ok(()) if life.region.library_troubles() > 0 => {
                 life.cut_off.replacement = Some(Replacement::Asked(how));
-                answer(&reply, Ok(()));
+                caller.answer(Ok(Done {}));
             }
-            Ok(()) => self.restart_program(life, how, Some(reply)),
+            Ok(()) => self.restart_program(life, how, Some(caller)),
         }
     }
 
-    /// Starts the program anew once the wait for that is over.
+    /// Starts the program anew once the planned wait is over.
     pub(super) fn restart_as_planned(&mut self, life: &mut Incarnation<'_>) {
         if life.region.library_troubles() > 0 {
             life.cut_off.replacement = Some(Replacement::Planned);
@@ -156,8 +144,7 @@ impl Kept {
     /// is held.
     fn refuse_restart(&self, life: &Incarnation<'_>) -> Result<(), ControlError> {
         if life.pending.is_some() {
-            let what = "another build is on its way";
-            return Err(ControlError::new(ErrorKind::Busy, "", what, "wait for it"));
+            return Err(Refusal::BuildOnItsWay.at(""));
         }
         self.refuse_paused(life)?;
         self.refuse_on_probation(life)
@@ -168,7 +155,7 @@ impl Kept {
         &mut self,
         life: &mut Incarnation<'_>,
         how: Restart,
-        reply: Option<Reply<()>>,
+        caller: Option<Caller>,
     ) {
         self.save(life, true);
         self.saving.begin(how);
@@ -188,21 +175,22 @@ impl Kept {
         staged.stage.forces = moved;
         let carry = CarryPlan::default();
         let next = Next { staged, carry, forces, not_forced: Vec::new() };
-        self.order(life, next, Answering::Restart(reply));
+        self.order(life, next, Answering::Restart(caller));
     }
 
     /// Orders the process to load a build.
     fn order(&mut self, life: &mut Incarnation<'_>, next: Next, reply: Answering) {
         let Next { staged, carry, forces, not_forced } = next;
-        // A deploy carries its state from the running program; a restart takes what was retained.
+        // A deploy carries its state over from the running program; a restart takes the retained
+        // values.
         let values = match reply {
             Answering::Deploy { .. } => Vec::new(),
             Answering::Restart(_) => self.retained(&staged),
         };
-        // Never given twice: a build that was given up may come late.
+        // A number is never given twice: a build that was given up may still come.
         self.generations = staged.stage.generation;
         let order = Order::Stage(staged.to_job(values));
-        let began = Instant::now();
+        let began = self.world.now();
         let pending = Pending {
             staged,
             carry,
@@ -229,7 +217,7 @@ fn carried(plan: &CarryPlan) -> Vec<Carried> {
     plan.copies.iter().map(of).collect()
 }
 
-/// Gives forced variables in a copy of the data the values that they had before.
+/// Replaces the values of forced variables in a copy of the data by those from before the force.
 fn without_forces(forced: &[Held], data: &mut [u8]) {
     for Held { force: Assignment { target, .. }, before } in forced {
         let own = target.offset as usize..target.offset as usize + usize::from(target.bytes.min(8));

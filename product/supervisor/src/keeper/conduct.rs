@@ -1,54 +1,56 @@
-//! Handles a program that misuses its process: one that prints, or is cut off inside of a library.
+//! Handles a program that misuses its process: one that prints, or one that was cut off inside of a
+//! library.
 //!
-//! A real-time program should not print, and is not ended for it. What it prints is told as an
-//! event, one a second, and kept in a file of the partition's state.
+//! A real-time program should not print, but it is not ended for that. Its lines are reported as
+//! events, one a second, and kept in a file of the partition's state.
 //!
-//! A program that was cut off inside of a library may have left that half done, or locked for ever.
-//! Its tasks go on without, outputs set and fieldbus served; where the program is to be started
-//! anew the process is replaced.
+//! A program that was cut off inside of a library may have left the library's data half changed, or
+//! locked for ever. Its tasks go on without it, with outputs set and the fieldbus served; where the
+//! program is to be started anew, the process is replaced.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quietcore_backend::process::Partition as Process;
 use quietcore_wording::plural;
 
 use super::incarnation::Incarnation;
 use super::{End, Kept};
-use crate::control::{ControlError, ErrorKind, Restart, Severity};
+use crate::control::{ControlError, Refusal, Restart, Severity};
 use crate::log_file::LogFile;
+use crate::world::{Process, Storage};
 
-/// The file of what the program printed, in the folder of the partition's state.
+/// Name of the file of printed lines, in the folder of the partition's state.
 pub(crate) const PRINTED: &str = "printed.log";
-/// The most bytes of it, and of the older one beside it.
+/// Limit of its size in bytes, and of the older file beside it.
 const PRINTED_BYTES_MAX: u64 = 1 << 20;
-/// The most lines of it that are written in a second.
+/// Limit of the lines that are written to it in a second.
 const LINES_A_SECOND_MAX: u32 = 100;
 const SECOND: Duration = Duration::from_secs(1);
-/// The longest time that a process may take to find that no lock is held.
+/// Longest time in which a process finds out that no lock is held after all.
 const EXAMINATION_MAX: Duration = Duration::from_millis(500);
 const CUT_OFF: &str = "the program was cut off inside of a library";
 
-/// Where the lines go that a program prints.
+/// The file of the lines that a program prints.
 #[derive(Debug)]
 pub(super) struct Printing {
     path: PathBuf,
     log: LogFile,
-    /// Since when lines are counted, and how many were written since.
+    /// Start of the current second, and the number of lines that were written in it.
     rate: Option<(Instant, u32)>,
     left_out: u64,
     is_told: bool,
 }
 
 impl Printing {
-    /// Lines that go into this folder.
-    pub(super) fn new(folder: &Path) -> Self {
+    /// Writes lines into a file in this folder.
+    pub(super) fn new(folder: &Path, storage: Arc<dyn Storage>) -> Self {
         let path = folder.join(PRINTED);
-        let log = LogFile::new(path.clone(), PRINTED_BYTES_MAX);
+        let log = LogFile::new(storage, path.clone(), PRINTED_BYTES_MAX);
         Self { path, log, rate: None, left_out: 0, is_told: false }
     }
 
-    /// Returns whether another line may be written now.
+    /// Counts a line; returns `true` if it may be written now.
     fn admits(&mut self, now: Instant) -> bool {
         let (since, count) = self.rate.get_or_insert((now, 0));
         if now.saturating_duration_since(*since) >= SECOND {
@@ -58,13 +60,13 @@ impl Printing {
         *count <= LINES_A_SECOND_MAX
     }
 
-    /// Writes a line, or counts it. What can't be written is lost: it was told as an event.
-    fn write(&mut self, line: &str, now: Instant) {
+    /// Writes a line, or counts it as left out. A line that can't be written is lost; an event has
+    /// told it.
+    fn write(&mut self, line: &str, now: Instant, at: jiff::Timestamp) {
         if !self.admits(now) {
             self.left_out += 1;
             return;
         }
-        let at = jiff::Timestamp::now();
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
             let text = format!("{at} ({left_out} line{} left out)", plural(left_out));
@@ -75,13 +77,13 @@ impl Printing {
 }
 
 impl Kept {
-    /// Hears what the program has printed.
-    pub(super) fn hear_printed(&mut self, process: &Process) {
+    /// Reports and keeps the lines that the program has printed.
+    pub(super) fn hear_printed(&mut self, process: &dyn Process) {
         const KIND: &str = "printed";
         let printed = process.take_printed();
-        let now = Instant::now();
+        let now = self.world.now();
         for line in &printed.lines {
-            self.printing.write(line, now);
+            self.printing.write(line, now, self.world.time_of_day());
             let Some(more) = self.quiet.admit(KIND, None, Severity::Warning, now) else {
                 continue;
             };
@@ -105,25 +107,25 @@ impl Kept {
 /// Calls that were cut off inside of a library of a process, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CutOff {
-    /// The instant from which on a lock may be held.
+    /// Instant since which a lock may be held.
     held_since: Option<Instant>,
     is_told: bool,
-    /// The restart that is due, which takes another process.
+    /// The restart that is due and takes another process.
     pub(super) replacement: Option<Replacement>,
 }
 
 /// A restart that takes another process.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Replacement {
-    /// It was planned, counted and waited for.
+    /// It was planned and counted, and its wait is over.
     Planned,
-    /// A person has asked for it.
+    /// A client has asked for it.
     Asked(Restart),
 }
 
 impl Kept {
-    /// Looks for a program that was cut off inside of a library. Returns the end of its process,
-    /// when it is to be started anew.
+    /// Looks for a program that was cut off inside of a library. Returns the end of its process if
+    /// that is to be replaced.
     pub(super) fn note_cut_off(&mut self, life: &mut Incarnation<'_>) -> Option<End> {
         if life.region.library_troubles() == 0 {
             return None;
@@ -138,14 +140,15 @@ impl Kept {
         Some(End::Replaced { why: format!("{CUT_OFF}, so its process is replaced"), restart })
     }
 
-    /// Tells that a process whose program runs on can load no build any more.
+    /// Reports that a process can load no build any more, though its program runs on.
     fn tell_held(&self, life: &mut Incarnation<'_>) {
         if !life.region.is_library_held() {
             life.cut_off.held_since = None;
             return;
         }
-        let since = *life.cut_off.held_since.get_or_insert_with(Instant::now);
-        let is_certain = since.elapsed() >= EXAMINATION_MAX && life.fault.is_none();
+        let since = *life.cut_off.held_since.get_or_insert_with(|| self.world.now());
+        let is_certain = self.world.now().saturating_duration_since(since) >= EXAMINATION_MAX
+            && life.fault.is_none();
         if is_certain && !std::mem::replace(&mut life.cut_off.is_told, true) {
             let text = format!("{CUT_OFF}, which is left locked: its process can load no build");
             let name = &self.setup.partition.name;
@@ -153,27 +156,26 @@ impl Kept {
         }
     }
 
-    /// Returns the refusal of a deploy where the process can load no build.
+    /// Returns the refusal of a deploy if the process can load no build.
     pub(super) fn refuse_held(&self, life: &Incarnation<'_>) -> Option<ControlError> {
         let name = &self.setup.partition.name;
-        let what = format!("{CUT_OFF}, which is left locked");
-        let remedy = format!("start its process anew first: `quietcore restart {name}`");
-        let is_held = life.region.is_library_held();
-        is_held.then(|| ControlError::new(ErrorKind::NotNow, name, what, remedy))
+        let refusal = || Refusal::LibraryHeld { partition: name.clone() }.at(name);
+        life.region.is_library_held().then(refusal)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::storage::Disk;
 
     #[test]
     fn a_program_that_prints_in_every_cycle_fills_no_disk() {
         let folder = tempfile::tempdir().unwrap();
-        let mut printing = Printing::new(folder.path());
-        let now = Instant::now();
-        (0..1000).for_each(|number| printing.write(&format!("step {number}"), now));
-        printing.write("later", now + SECOND);
+        let mut printing = Printing::new(folder.path(), Arc::new(Disk));
+        let (now, at) = (Instant::now(), jiff::Timestamp::now());
+        (0..1000).for_each(|number| printing.write(&format!("step {number}"), now, at));
+        printing.write("later", now + SECOND, at);
         let text = std::fs::read_to_string(folder.path().join(PRINTED)).unwrap();
         assert_eq!(text.lines().count(), LINES_A_SECOND_MAX as usize + 2);
         let last: Vec<&str> = text.lines().rev().take(2).collect();

@@ -1,9 +1,9 @@
-//! The forces of a partition, as its keeper knows them: by name.
+//! The forces of a partition, which its keeper knows by name.
 //!
-//! A force holds until somebody releases it. Its process may die meanwhile, and its program be
-//! replaced; so it belongs to the keeper, who gives it to each process that it starts and to each
-//! build that is swapped in. Where a build has no such variable the force ends, which is told, and
-//! begins again should the build before be brought back.
+//! A force holds until somebody releases it. Its process may die meanwhile and its program be
+//! replaced, so forces belong to the keeper, which gives them to each process that it starts and to
+//! each build that is swapped in. Where a build has no such variable, the force ends, which is
+//! reported, and begins again if the build before is brought back.
 
 use std::fmt;
 
@@ -15,21 +15,21 @@ use quietcore_scan::stage::{Force, Moved};
 use super::saving::some_of;
 use crate::control::NotForced;
 
-/// A variable that is held.
+/// A forced variable, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Forced {
     path: String,
     kind: Scalar,
-    /// Where it lies in the build that runs.
+    /// Location of the variable in the build that runs.
     target: Target,
     value: u64,
 }
 
-/// The forces in a build.
+/// The forces that hold in a build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Forces {
     held: Vec<Forced>,
-    /// Those that only the build before has, as long as it may come back.
+    /// Forces that only the build before has, for as long as it may come back.
     dormant: Vec<Forced>,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Forces {
 pub(super) enum WhyNotForced {
     /// There is no variable of this name.
     Absent,
-    /// It has another type.
+    /// The variable has another type.
     OtherType { was: String, is: String },
-    /// It can't be written.
+    /// The variable can't be written.
     Constant,
-    /// It shares a word with another forced one, and they don't lie as they did.
+    /// The variable shares a word with another forced one, but their relative position has changed.
     Apart,
 }
 
@@ -58,14 +58,28 @@ impl fmt::Display for WhyNotForced {
 }
 
 impl Forces {
-    /// Returns how many variables are held.
+    /// Returns the number of forced variables.
     pub(super) fn count(&self) -> usize {
         self.held.len()
     }
 
-    /// Lists the names of the first variables, and how many more there are.
+    /// Returns the names of the forced variables.
+    pub(super) fn paths(&self) -> impl Iterator<Item = String> + '_ {
+        self.held.iter().map(|forced| forced.path.clone())
+    }
+
+    /// Lists the names of the first forced variables, and the number of further ones.
     pub(super) fn names(&self) -> String {
         some_of(self.held.iter().map(|forced| forced.path.as_str()))
+    }
+
+    /// Returns `true` if all of them overlap with forces that the partition holds.
+    pub(super) fn are_in(&self, held: &[Held]) -> bool {
+        let end = |target: &Target| target.offset + u32::from(target.bytes);
+        self.held.iter().all(|Forced { target: own, .. }| {
+            let mut theirs = held.iter().map(|it| &it.force.target);
+            theirs.any(|it| it.offset < end(own) && own.offset < end(it))
+        })
     }
 
     /// Takes note of commands that were applied; `paths` are the names of their variables.
@@ -102,7 +116,7 @@ impl Forces {
         self.held.retain(|forced| !is_it(forced));
     }
 
-    /// Releases what is not held in `other` any more.
+    /// Drops the forces that `other` does not hold any more.
     pub(super) fn keep_those_of(&mut self, other: &Self) {
         let among = |list: &[Forced], path: &str| list.iter().any(|one| one.path == path);
         self.held.retain(|forced| among(&other.held, &forced.path));
@@ -125,7 +139,7 @@ impl Forces {
         (found, lost)
     }
 
-    /// Moves them to the build that follows the one that runs. Returns the forces in it, the
+    /// Moves the forces to the build that follows the one that runs. Returns the forces in it, the
     /// offsets between which they move, and those that it can't have.
     pub(super) fn in_next_build(&self, symbols: &Symbols) -> (Self, Vec<Moved>, Vec<NotForced>) {
         let mut next = Self::default();
@@ -136,7 +150,7 @@ impl Forces {
                 let Target { offset, mask, .. } = new.target;
                 let from = forced.target.offset;
                 let known = moved.iter().find(|moved| moved.from == from);
-                // Bit fields of one word are one force of the partition.
+                // For the partition, bit fields of one word are one force.
                 let stays = known.is_none_or(|known| known.to == offset);
                 let same = mask == forced.target.mask && new.target.bytes == forced.target.bytes;
                 if stays && same { Ok(new) } else { Err(WhyNotForced::Apart) }
@@ -156,12 +170,12 @@ impl Forces {
         (next, moved, lost)
     }
 
-    /// Forgets what only the build before had, as it does not come back.
+    /// Forgets the forces that only the build before had, as it does not come back.
     pub(super) fn forget_dormant(&mut self) {
         self.dormant.clear();
     }
 
-    /// Returns the forces that a process begins with.
+    /// Returns the forces that a new process begins with.
     pub(super) fn at_start(&self) -> Vec<Force> {
         self.held.iter().map(|forced| Force::from(forced.assignment())).collect()
     }
@@ -196,8 +210,8 @@ impl Forced {
             let (was, is) = (self.kind.to_string(), place.scalar.to_string());
             return Err(WhyNotForced::OtherType { was, is });
         }
-        let target = crate::live::target_of(&place);
-        // Shifted to where the bits lie now.
+        let target = crate::variables::target_of(&place);
+        // The value is shifted to where the bits lie now.
         let value = self.value >> self.target.mask.trailing_zeros();
         let value = value << target.mask.trailing_zeros();
         let is_as_wide = target.mask.count_ones() == self.target.mask.count_ones();
@@ -210,10 +224,42 @@ impl Forced {
     }
 }
 
-/// Reads the list of a partition; `None` where it can't be read.
+/// Reads the list of forces that a partition holds; `None` where it can't be read.
 pub(super) fn held_in(table: Option<ForceReader<'_>>) -> Option<Vec<Held>> {
     let mut held = vec![Held::default(); FORCE_LIMIT];
     let count = table?.read_held(&mut held).ok()?;
     held.truncate(count);
     Some(held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(offset: u32) -> Target {
+        Target { offset, bytes: 4, mask: 0xFFFF_FFFF }
+    }
+
+    fn forces(offsets: &[u32]) -> Forces {
+        let forced = |offset: &u32| Forced {
+            path: format!("plant_DW.at_{offset}"),
+            kind: Scalar::Number(quietcore_units::DataType::U32),
+            target: target(*offset),
+            value: 0,
+        };
+        Forces { held: offsets.iter().map(forced).collect(), dormant: Vec::new() }
+    }
+
+    /// Goal: no forced value is retained that was let go before the keeper took note of that.
+    #[test]
+    fn a_force_that_the_partition_has_let_go_already_is_missed() {
+        let held = |offset| Held {
+            force: Assignment { target: target(offset), value: 0 },
+            ..Held::default()
+        };
+        let held = [held(8), held(16)];
+        assert!(forces(&[]).are_in(&held) && forces(&[]).are_in(&[]));
+        assert!(forces(&[8]).are_in(&held) && forces(&[16, 8]).are_in(&held));
+        assert!(!forces(&[8, 32]).are_in(&held) && !forces(&[8]).are_in(&[]));
+    }
 }

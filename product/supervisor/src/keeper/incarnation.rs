@@ -1,13 +1,9 @@
 //! The life of one process of a partition.
 
-use std::fs::File;
-use std::io;
-use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use quietcore_assembly::tell;
-use quietcore_backend::process::Partition as Process;
-use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{
     CommandProducer, Event, EventReader, FieldbusStatus, Happening, Region, RetainReader,
     TaskState, TaskStatistics, TraceRequester,
@@ -16,27 +12,25 @@ use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 use quietcore_wording::plural;
 
-use super::builds::pending::{Answering, Pending, Swap, SwapTiming};
-use super::changes::LateCommands;
+use super::builds::pending::{Pending, Swap, SwapTiming};
 use super::conduct::CutOff;
 use super::forces::held_in;
 use super::reservation::ReservationWatch;
 use super::standstill::Standstill;
-use super::{End, Kept, LOOK};
-use crate::control::{
-    Activity, ControlError, ErrorKind, FieldbusState, Opened, Probation, Severity,
-};
-use crate::keeper::request::Request;
+use super::verbs::{Confirming, LateCommands};
+use super::{End, Kept};
+use crate::control::{Activity, FieldbusState, Probation, Severity};
+use crate::world::Process;
 
-/// The longest from the start of a process to its first cycle: a fieldbus may take 30 s to come up,
-/// the program of a guest 10 s for its `initialize`, and memory, files and threads get 20 s.
+/// Longest time from the start of a process to its first cycle: a fieldbus may take 30 s to come
+/// up, the `initialize` of a guest's program 10 s, and memory, files and threads get 20 s.
 const START_MAX: Duration = Duration::from_secs(30 + 10 + 20);
-/// The most that counts between two looks, as with a standstill.
+/// Longest time between two looks that is counted, as with a standstill.
 const START_LOOK_MAX: Duration = Duration::from_millis(500);
 
-/// A running process with what its exchange offers.
+/// A running process with the parts of its exchange.
 pub(super) struct Incarnation<'a> {
-    pub(super) process: Process,
+    pub(super) process: Box<dyn Process>,
     pub(super) exchange: &'a Exchange,
     pub(super) region: Region<'a>,
     pub(super) commands: CommandProducer<'a>,
@@ -44,22 +38,26 @@ pub(super) struct Incarnation<'a> {
     pub(super) pending: Option<Pending>,
     /// Commands that no cycle took in time, and may still take.
     pub(super) late: Vec<LateCommands>,
-    /// Since when another build runs than is known.
+    /// Applied changes whose variables are looked at once more.
+    pub(super) confirming: Vec<Confirming>,
+    /// Instant at which another build was first seen to run than the known one.
     pub(super) astray: Option<Instant>,
     readers: Vec<EventReader<'a>>,
-    /// Events that were overwritten before they were read, as far as that was told.
+    /// Number of events that were overwritten before they were read, as far as it was reported.
     lost_told: u64,
     retain: Option<RetainReader<'a>>,
-    /// Why the program is in fault, and when it shall be restarted.
+    /// Reason for which the program is in fault, and the instant of its restart.
     pub(super) fault: Option<(String, Option<Instant>)>,
-    /// The build that is in fault, as it was seen last.
+    /// The build whose `initialize` failed last, and how.
+    pub(super) not_initialized: Option<(u32, String)>,
+    /// Generation that is in fault, as last seen.
     pub(super) faulty: Option<u32>,
-    /// Why the program was in fault last, as the events say.
+    /// Reason of the last fault, as the events say.
     pub(super) why: Option<String>,
-    /// The cycle of its fault, until it runs again.
+    /// Cycle of the fault, until the program runs again.
     pub(super) fault_cycle: Option<u64>,
     standstill: Standstill,
-    /// The cycle that was begun last.
+    /// Cycle that was begun last.
     cycle: Option<u64>,
     starting: Starting,
     reservation: ReservationWatch,
@@ -67,7 +65,7 @@ pub(super) struct Incarnation<'a> {
     pub(super) cut_off: CutOff,
 }
 
-/// How long a process takes to begin with its cycles.
+/// The time that a process takes to begin its first cycle.
 #[derive(Debug)]
 struct Starting {
     looked: Instant,
@@ -79,7 +77,8 @@ impl Starting {
         Self { looked: now, taken: Duration::ZERO }
     }
 
-    /// Takes whether the leading task has begun. Returns how long it has not, if that is too long.
+    /// Takes whether the leading task has begun. Returns the time for which it has not, if that is
+    /// too long.
     fn look(&mut self, has_begun: bool, now: Instant) -> Option<Duration> {
         let since = now.saturating_duration_since(self.looked).min(START_LOOK_MAX);
         self.looked = now;
@@ -89,11 +88,12 @@ impl Starting {
 }
 
 impl Kept {
-    /// Lives with a process until it ends or is told to.
-    pub(super) fn live(&mut self, process: Process) -> End {
+    /// Looks after a process until it ends or the site comes down.
+    pub(super) fn live(&mut self, process: Box<dyn Process>) -> End {
         self.saving.new_exchange();
         let exchange = process.exchange();
-        let reservation = ReservationWatch::begin(&process, &self.setup, &self.events);
+        let reservation =
+            ReservationWatch::begin(&*process, &self.setup, &self.events, self.world.now());
         let region = exchange.region();
         let tasks = region.task_count();
         let Some(commands) = region.command_producer() else {
@@ -106,24 +106,26 @@ impl Kept {
             traces: (0..tasks).filter_map(|task| region.trace_requester(task)).collect(),
             pending: None,
             late: Vec::new(),
+            confirming: Vec::new(),
             astray: None,
             lost_told: 0,
             readers: (0..=tasks).filter_map(|writer| region.events(writer)).collect(),
             retain: region.retain(),
             fault: None,
+            not_initialized: None,
             faulty: None,
             why: None,
             fault_cycle: None,
-            standstill: Standstill::new(Instant::now()),
+            standstill: Standstill::new(self.world.now()),
             cycle: None,
-            starting: Starting::new(Instant::now()),
+            starting: Starting::new(self.world.now()),
             reservation,
             cut_off: CutOff::default(),
             process,
         };
         self.meet_monitor(&life);
         let end = loop {
-            match self.requests.recv_timeout(LOOK) {
+            match self.world.wait(&self.requests, self.next_look(&life)) {
                 Ok(request) => self.serve(&mut life, request),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break End::Down,
@@ -137,21 +139,22 @@ impl Kept {
                 Err(error) => Causes(&error).to_string(),
             };
             self.hear(&mut life);
-            break End::Failed(why);
+            break End::Failed(self.why_not_started(&mut life).unwrap_or(why));
         };
         self.end_life(life, &end);
         end
     }
 
-    /// Ends a process, and hears and keeps what it has left.
+    /// Ends a process, and reads and saves what it has left.
     fn end_life(&mut self, mut life: Incarnation<'_>, end: &End) {
-        // One that stands can't be told to end.
+        // A process that is held can't be told to end, so the monitor lets it go first.
         self.leave_monitor();
         self.leave_late(&life);
-        let _ = life.process.stop();
+        life.process.stop();
         self.hear(&mut life);
-        self.hear_printed(&life.process);
+        self.hear_printed(&*life.process);
         self.hear_late(&mut life);
+        Self::end_confirming(&mut life);
         self.save(&life, true);
         match end {
             End::Failed(why) | End::Replaced { why, .. } => self.take_back_lost(&life, why),
@@ -160,14 +163,15 @@ impl Kept {
         if let Some(pending) = life.pending.take() {
             pending.refuse("the partition's process ended meanwhile");
         }
-        self.published.state().pid = None;
+        let mut published = self.published.state();
+        published.pid = None;
+        published.drift.clear();
     }
 
-    /// Looks once at all that there is to be looked at. Returns how the process is to end, if it
-    /// is.
+    /// Looks once at everything that needs it. Returns the end of the process, if it is to end.
     fn look(&mut self, life: &mut Incarnation<'_>) -> Option<End> {
         self.hear(life);
-        self.hear_printed(&life.process);
+        self.hear_printed(&*life.process);
         self.hear_monitor(life);
         self.note_fault(life);
         self.look_after_fault(life);
@@ -177,8 +181,9 @@ impl Kept {
         self.look_after_pending(life);
         self.follow_active(life);
         self.hear_late(life);
+        self.look_after_confirming(life);
         self.look_after_probation(life);
-        life.reservation.look(&life.process, &self.setup, &self.events);
+        life.reservation.look(&*life.process, &self.setup, &self.events, self.world.now());
         self.save(life, false);
         self.publish_life(life);
         let stands = self.note_standstill(life);
@@ -187,10 +192,39 @@ impl Kept {
 
     /// Saves the retained values, if it is time or `at_once`.
     pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
-        let forced = held_in(life.region.forces());
-        let saved = self.saving.save(life.retain.as_ref(), &self.current, forced, at_once);
+        let now = self.world.now();
+        if !at_once && !self.saving.is_due(now) {
+            return;
+        }
+        // Without any force, the partition's list of them need not be known.
+        let has_none = self.forces.count() == 0 && life.late.is_empty();
+        let generation = self.current.stage.generation;
+        let forced = || {
+            // Where another build has taken over, its forces lie elsewhere.
+            let runs = life.region.active().generation == generation;
+            let held = if runs { held_in(life.region.forces()) } else { has_none.then(Vec::new) };
+            // A force that was released already, but before that was noted, still has its value
+            // among the retained ones.
+            held.filter(|held| !runs || self.forces.are_in(held))
+        };
+        let saved = self.saving.save(life.retain.as_ref(), &self.current, forced, now, at_once);
+        self.tell_unsaved(saved);
+    }
+
+    /// Saves values, if it is time, that the files could not take while there was a process.
+    pub(super) fn save_left(&mut self) {
+        let now = self.world.now();
+        if self.saving.is_due(now) && !self.saving.is_settled() {
+            let saved = self.saving.save(None, &self.current, || None, now, false);
+            self.tell_unsaved(saved);
+        }
+    }
+
+    /// Reports why values are not saved.
+    fn tell_unsaved(&mut self, saved: Result<(), String>) {
         if let Err(mut error) = saved
-            && let Some(more) = self.quiet.admit("retain", None, Severity::Warning, Instant::now())
+            && let Some(more) =
+                self.quiet.admit("retain", None, Severity::Warning, self.world.now())
         {
             if more > 0 {
                 error.push_str(&format!(" ({more} more like it before)"));
@@ -200,7 +234,7 @@ impl Kept {
         }
     }
 
-    /// Reads the events that have come.
+    /// Reads the events that have come, and acts on them.
     pub(super) fn hear(&mut self, life: &mut Incarnation<'_>) {
         let mut heard = Vec::new();
         for reader in &mut life.readers {
@@ -209,17 +243,17 @@ impl Kept {
         self.tell_lost(life);
         heard.sort_by_key(|event| (event.time, order_in_cycle(&event.what)));
         for event in heard {
-            self.tell(&event);
+            self.tell(life, &event);
             self.follow(life, &event);
         }
     }
 
-    /// Tells of events that were overwritten before they were read.
+    /// Reports events that were overwritten before they were read.
     fn tell_lost(&mut self, life: &mut Incarnation<'_>) {
         const KIND: &str = "events-lost";
         let lost: u64 = life.readers.iter().map(EventReader::lost).sum();
         let more = lost.saturating_sub(life.lost_told);
-        if more > 0 && self.quiet.admit(KIND, None, Severity::Warning, Instant::now()).is_some() {
+        if more > 0 && self.quiet.admit(KIND, None, Severity::Warning, self.world.now()).is_some() {
             life.lost_told = lost;
             let text = format!(
                 "{more} event{} came too fast to be read; what was said is not known",
@@ -229,18 +263,18 @@ impl Kept {
         }
     }
 
-    fn tell(&mut self, event: &Event) {
+    fn tell(&mut self, life: &Incarnation<'_>, event: &Event) {
         match event.what {
-            // The reason comes as a remark, and is told with it.
+            // The reason comes as a remark, and is reported together with it.
             Happening::StageRefused { .. } => return,
-            // What becomes of them is told as `deployed` or `restarted`, and a program that is
-            // started anew is no other build to anybody but the partition.
+            // Their outcome is reported as `deployed` or `restarted`, and a program that is started
+            // anew is another build to the partition only.
             Happening::Staged { .. } | Happening::Swapped { .. } => return,
             _ => {}
         }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
-        let mut told = tell(&event.what, name, &self.current);
+        let mut told = tell(&event.what, name, self.build_of(life, &event.what));
         let subdevice = subdevice_of(&event.what);
         if let Some(position) = subdevice
             && let Some(fieldbus) = &self.setup.fieldbus
@@ -254,19 +288,24 @@ impl Kept {
             _ => None,
         };
         let whose = subdevice.or(of_task);
-        match self.quiet.admit(told.kind, whose, told.severity, Instant::now()) {
+        match self.quiet.admit(told.kind, whose, told.severity, self.world.now()) {
             None => return,
             Some(0) => {}
             Some(more) => told.text.push_str(&format!(" ({more} more like it before)")),
         }
-        let ago = Monotonic.now().saturating_sub(event.time);
+        let ago = self.world.exchange_time().saturating_sub(event.time);
         let ago = jiff::SignedDuration::from_nanos(i64::try_from(ago.get()).unwrap_or(0));
-        let at = jiff::Timestamp::now() - ago;
+        let at = self.world.time_of_day() - ago;
         let partition = &self.setup.partition.name;
-        self.events.add(partition, told.kind, told.severity, &told.text, Some(event.cycle), at);
+        let in_initialize = matches!(
+            event.what,
+            Happening::InitializeCrashed { .. } | Happening::InitializeLooped { .. }
+        );
+        let cycle = (!in_initialize).then_some(event.cycle);
+        self.events.add(partition, told.kind, told.severity, &told.text, cycle, at);
     }
 
-    /// What an event means for what is going on.
+    /// Acts on an event, apart from reporting it.
     fn follow(&mut self, life: &mut Incarnation<'_>, event: &Event) {
         let task = self.setup.tasks.get(event.task as usize);
         match event.what {
@@ -280,6 +319,11 @@ impl Kept {
                 self.published.state().faults.add(&why, Some(event.cycle));
                 life.why = Some(why);
                 life.fault_cycle.get_or_insert(event.cycle);
+            }
+            Happening::InitializeCrashed { generation, .. }
+            | Happening::InitializeLooped { generation, .. } => {
+                let text = tell(&event.what, "host", self.build_of(life, &event.what)).text;
+                life.not_initialized = Some((generation, text));
             }
             Happening::SwapWaits { generation } => {
                 let name = task.map_or("host", |task| task.name.as_str());
@@ -296,16 +340,16 @@ impl Kept {
         }
     }
 
-    /// Plans a restart for a build that has come to be in fault, and none where it is no more: it
-    /// was taken back, or another one was deployed. What holds decides, as an event may be lost and
-    /// a build fail in the cycle in which it was swapped in.
+    /// Plans a restart for a build that has come to be in fault, and withdraws it when that build
+    /// does not run any more: it was taken back, or another one was deployed. The exchange decides,
+    /// since an event may be lost, and a build may fail in the cycle in which it was swapped in.
     fn note_fault(&mut self, life: &mut Incarnation<'_>) {
         let faulty = life.region.fault();
         if faulty == life.faulty {
             return;
         }
         life.faulty = faulty;
-        // The reason was told before the fault shows here.
+        // The reason was written before the fault shows here.
         self.hear(life);
         if let Some((_, Some(_))) = life.fault.take() {
             self.withdraw_restart();
@@ -318,14 +362,14 @@ impl Kept {
                 why
             });
             let wait = self.next_restart();
-            life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
+            life.fault = Some((why, wait.map(|wait| self.world.now() + wait)));
         }
     }
 
     /// Restarts a program in fault when its wait is over.
     fn look_after_fault(&mut self, life: &mut Incarnation<'_>) {
         let Some((why, Some(at))) = &life.fault else { return };
-        let is_due = Instant::now() >= *at;
+        let is_due = self.world.now() >= *at;
         if !is_due || life.pending.is_some() || self.shed_by().is_some() {
             return;
         }
@@ -334,7 +378,7 @@ impl Kept {
         self.restart_as_planned(life);
     }
 
-    /// Ends the process of a partition that stands still, and says why.
+    /// Kills the process of a partition that stands still; returns the reason.
     fn note_standstill(&mut self, life: &mut Incarnation<'_>) -> Option<String> {
         let running = |task: &TaskStatistics| task.state() == TaskState::Running;
         let leading = life.region.task(0).filter(|task| running(task));
@@ -342,48 +386,48 @@ impl Kept {
         let is_held = life.region.is_paused() || self.shed_by().is_some();
         let cycle = cycle.filter(|_| !is_held);
         self.note_cycle(life, cycle, is_held);
-        let stood = life.standstill.look(cycle, self.period(), Instant::now())?;
-        // It may have ended itself.
+        let stood = life.standstill.look(cycle, self.period(), self.world.now())?;
+        // The process may have ended by itself.
         if !matches!(life.process.has_ended(), Ok(false)) {
             return None;
         }
         let seconds = stood.as_secs_f64();
         let text = format!("it began no cycle for {seconds:.1} s, and its process is ended");
-        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        let (name, now) = (&self.setup.partition.name, self.world.time_of_day());
         self.events.add(name, "hung", Severity::Fault, &text, cycle, now);
         life.process.kill();
         Some(format!("the partition stood still: it began no cycle for {seconds:.1} s"))
     }
 
-    /// Notes whether another cycle has begun since the last look.
+    /// Takes note if another cycle has begun since the last look.
     fn note_cycle(&self, life: &mut Incarnation<'_>, cycle: Option<u64>, is_held: bool) {
         let mut absence = self.published.absence();
         if is_held {
             absence.rest();
         } else if cycle.is_some() && cycle != life.cycle {
-            absence.cycle(life.cycle.is_none(), Instant::now());
+            absence.cycle(life.cycle.is_none(), self.world.now());
             life.cycle = cycle;
         }
     }
 
-    /// Ends the process of a partition that does not begin, and says why.
+    /// Kills the process of a partition that does not begin its cycles; returns the reason.
     fn note_start(&mut self, life: &mut Incarnation<'_>) -> Option<String> {
         let begins = |state| matches!(state, TaskState::Unused | TaskState::Starting);
         let has_begun = life.region.task(0).is_none_or(|task| !begins(task.state()));
-        let taken = life.starting.look(has_begun, Instant::now())?;
-        // It may have ended itself.
+        let taken = life.starting.look(has_begun, self.world.now())?;
+        // The process may have ended by itself.
         if !matches!(life.process.has_ended(), Ok(false)) {
             return None;
         }
         let seconds = taken.as_secs_f64();
         let text = format!("it began no cycle within {seconds:.0} s, and its process is ended");
-        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        let (name, now) = (&self.setup.partition.name, self.world.time_of_day());
         self.events.add(name, "hung", Severity::Fault, &text, None, now);
         life.process.kill();
         Some(format!("the partition did not start: it began no cycle within {seconds:.0} s"))
     }
 
-    fn publish_life(&self, life: &Incarnation<'_>) {
+    pub(super) fn publish_life(&self, life: &Incarnation<'_>) {
         let tasks: Vec<_> = life.region.tasks().collect();
         let running = tasks.iter().any(|task| task.state() == TaskState::Running);
         let held = || match self.shed_by() {
@@ -393,7 +437,7 @@ impl Kept {
         let is_held = life.region.is_paused() || self.shed_by().is_some();
         let state = match &life.fault {
             Some((why, Some(at))) => {
-                let left = at.saturating_duration_since(Instant::now());
+                let left = at.saturating_duration_since(self.world.now());
                 let restart_in = Nanos::new(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
                 Activity::Waiting { restart_in, why: why.clone() }
             }
@@ -414,86 +458,24 @@ impl Kept {
             }
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
-        // One that is torn is read in the next look.
+        // A torn value is read again in the next look.
         published.overruns = overruns_of(&life.region).unwrap_or(published.overruns);
         let is_paused = life.region.is_paused();
         let fieldbus = |_| fieldbus(life.region.fieldbus(), is_paused);
         published.fieldbus = self.setup.fieldbus.as_ref().map(fieldbus);
         published.forces = self.forces.count() as u32;
-    }
-
-    /// Serves one request.
-    fn serve(&mut self, life: &mut Incarnation<'_>, request: Request) {
-        match request {
-            Request::Open { reply } => answer(&reply, self.open(life)),
-            Request::Write { commands, paths, generation, reply } => {
-                answer(&reply, self.write(life, commands, paths, generation));
-            }
-            Request::TraceStart { trace, reply } => {
-                answer(&reply, self.trace_start(life, &trace));
-            }
-            Request::TraceStop { reply } => {
-                for trace in &mut life.traces {
-                    trace.ask(&quietcore_exchange::TraceConfiguration::OFF);
-                }
-                answer(&reply, Ok(()));
-            }
-            Request::Deploy { prepared, patience, progress, reply } => {
-                match self.refuse_held(life) {
-                    Some(refusal) => answer(&reply, Err(refusal)),
-                    None => {
-                        let answering = Answering::Deploy { reply, progress, patience };
-                        self.deploy(life, *prepared, answering);
-                    }
-                }
-            }
-            Request::Restart { how, reply } => self.restart(life, how, reply),
-            Request::Pause { pause, reply } => {
-                let done = self.pause(life, pause);
-                // Whoever asks next sees it so.
-                self.publish_life(life);
-                answer(&reply, done);
-            }
-            Request::Symbols { reply } => {
-                let symbols = Box::new(self.current.build.symbols.clone());
-                answer(&reply, Ok((self.current.stage.generation, symbols)));
-            }
-        }
-    }
-
-    fn open(&self, life: &Incarnation<'_>) -> Result<(Opened, File), ControlError> {
-        let file: io::Result<File> = life.exchange.read_only_file();
-        let file = file.map_err(|error| {
-            let place = &self.setup.partition.name;
-            ControlError::new(ErrorKind::Failed, place, format!("no view of it: {error}"), "")
-        })?;
-        let opened = Opened {
-            site: self.setup.site.name().to_owned(),
-            partition: self.setup.partition.name.clone(),
-            generation: self.current.stage.generation,
-            incarnation: self.incarnation,
-            symbols: self.current.build.symbols_file.clone(),
-            tasks: self.setup.tasks.clone(),
-        };
-        Ok((opened, file))
+        published.drift = life.reservation.drift(&self.setup);
     }
 }
 
-/// Jobs that were not done in time, of all tasks; `None` where one is being written.
+/// Returns the jobs of all tasks that were not done in time; `None` while one of the counters is
+/// being written.
 fn overruns_of(region: &Region<'_>) -> Option<u64> {
     region.tasks().map(|task| Some(task.scan_counters().ok()?.overruns)).sum()
 }
 
-/// Answers; whoever asked may have gone meanwhile.
-pub(super) fn answer<T>(
-    reply: &SyncSender<Result<T, ControlError>>,
-    result: Result<T, ControlError>,
-) {
-    let _ = reply.send(result);
-}
-
-/// The place of an event among those of one instant: forces end with the build that had their
-/// variables, and a swap comes before what the new build did in the same cycle.
+/// Returns the rank of an event among those of one instant: forces end with the build that had
+/// their variables, and a swap comes before anything that the new build did in the same cycle.
 const fn order_in_cycle(what: &Happening) -> u8 {
     match what {
         Happening::ForceReleased { .. } => 0,
@@ -503,7 +485,7 @@ const fn order_in_cycle(what: &Happening) -> u8 {
     }
 }
 
-/// The position of the SubDevice that an event is about.
+/// Returns the position of the SubDevice that an event is about.
 fn subdevice_of(what: &Happening) -> Option<u32> {
     match *what {
         Happening::WorkingCounter { subdevice, .. } => subdevice,
@@ -518,8 +500,8 @@ fn subdevice_of(what: &Happening) -> Option<u32> {
     }
 }
 
-/// The fieldbus as its last frame said. While the program is held there are no frames, so that the
-/// SubDevices may have left their state since.
+/// Returns the state of the fieldbus as of its last frame. While the program is held there are no
+/// frames, so the SubDevices may have left their state since.
 fn fieldbus(status: FieldbusStatus, is_paused: bool) -> FieldbusState {
     let state = match status.al_states {
         _ if is_paused => "no frames",
@@ -542,11 +524,11 @@ fn fieldbus(status: FieldbusStatus, is_paused: bool) -> FieldbusState {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_exchange::{Cycle, Recorder, Shape};
+    use quietcore_exchange::{Recorder, Release, Shape};
 
     use super::*;
 
-    /// When it was seen first that a partition does not start, with looks every 10 ms.
+    /// Returns when a partition is first found not to start, with looks every 10 ms.
     fn seen(begins: impl Fn(Duration) -> bool) -> Option<Duration> {
         let start = Instant::now();
         let mut starting = Starting::new(start);
@@ -562,7 +544,8 @@ mod tests {
         let (due, period) = (Nanos::from_secs(1), Nanos::from_millis(1));
         let started = due;
         let none = Nanos::ZERO;
-        let cycle = Cycle { due, started, wakeup_latency: none, margin: none, spin: none, cpu: 0 };
+        let cycle =
+            Release { due, started, wakeup_latency: none, margin: none, spin: none, cpu: 0 };
         for (task, overruns) in [(1, 2), (2, 3)] {
             let mut recorder = Recorder::new(region.task(task).unwrap(), period, 1);
             for _ in 0..overruns {

@@ -1,54 +1,84 @@
-//! What has happened to the partitions of a site, for those who ask later. Each partition has a
-//! bounded history of its own, so that one in trouble does not push out what the others told.
+//! The history of a site's partitions, for those who ask later. Each partition has a bounded
+//! history of its own, so that one in trouble does not push out the events of the others.
 
 pub(in crate::keeper) mod quiet;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::control::{EventLine, Severity};
+use crate::control::{Asker, EventLine, Severity};
 use crate::log_file::LogFile;
+use crate::world::World;
 
-/// The most events of a partition that are kept.
+/// Limit of the events of a partition that are kept.
 pub(crate) const EVENTS_MAX: usize = 2_000;
 
-/// The most bytes of the file of events, and of the older one beside it.
+/// Limit of the size of the file of events, and of the older one beside it; in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The events of a site.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct EventLog {
+    world: Arc<dyn World>,
     lines: Mutex<Lines>,
 }
 
 #[derive(Debug, Default)]
 struct Lines {
     next: u64,
-    /// By partition, each in order.
+    /// Events by partition, each in order.
     kept: BTreeMap<String, VecDeque<EventLine>>,
-    /// Where they stay when the site is down.
+    /// File in which they outlive the site.
     file: Option<LogFile>,
 }
 
 impl EventLog {
-    /// Events that are added to a file as well, which outlives the site.
-    pub(crate) fn in_file(path: PathBuf) -> Self {
-        let file = Some(LogFile::new(path, FILE_BYTES_MAX));
-        Self { lines: Mutex::new(Lines { file, ..Lines::default() }) }
+    /// Makes a log whose events also go to a file, which outlives the site.
+    pub(crate) fn in_file(world: Arc<dyn World>, path: PathBuf) -> Self {
+        let file = Some(LogFile::new(world.storage(), path, FILE_BYTES_MAX));
+        Self { world, lines: Mutex::new(Lines { file, ..Lines::default() }) }
+    }
+
+    /// Returns the world in which the events happen.
+    pub(crate) fn world(&self) -> Arc<dyn World> {
+        Arc::clone(&self.world)
     }
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
-        // They stay of use whatever became of a thread that held them.
+        // The lines remain usable even if a thread panicked while it held the lock.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what was done at somebody's request.
+    pub(crate) fn add_asked(
+        &self,
+        partition: &str,
+        kind: &str,
+        text: &str,
+        cycle: Option<u64>,
+        by: Option<&Asker>,
+    ) {
+        let by = by.map(ToString::to_string);
+        let severity = Severity::Information;
+        self.push(EventLine {
+            sequence: 0,
+            at: self.world.time_of_day().to_string(),
+            partition: partition.to_owned(),
+            cycle,
+            kind: kind.to_owned(),
+            severity,
+            text: text.to_owned(),
+            by,
+        });
     }
 
     /// Notes something that happened now, outside of any cycle.
     pub(crate) fn note(&self, partition: &str, kind: &str, severity: Severity, text: &str) {
-        self.add(partition, kind, severity, text, None, jiff::Timestamp::now());
+        self.add(partition, kind, severity, text, None, self.world.time_of_day());
     }
 
-    /// Notes something.
+    /// Notes something that happened at the time `at`.
     pub(crate) fn add(
         &self,
         partition: &str,
@@ -58,31 +88,36 @@ impl EventLog {
         cycle: Option<u64>,
         at: jiff::Timestamp,
     ) {
-        let mut lines = self.lines();
-        let sequence = lines.next;
-        lines.next += 1;
-        let kept = lines.kept.entry(partition.to_owned()).or_default();
-        if kept.len() == EVENTS_MAX {
-            kept.pop_front();
-        }
-        let event = EventLine {
-            sequence,
+        self.push(EventLine {
+            sequence: 0,
             at: at.to_string(),
             partition: partition.to_owned(),
             cycle,
             kind: kind.to_owned(),
             severity,
             text: text.to_owned(),
-        };
+            by: None,
+        });
+    }
+
+    /// Gives an event its number and keeps it.
+    fn push(&self, event: EventLine) {
+        let mut lines = self.lines();
+        let event = EventLine { sequence: lines.next, ..event };
+        lines.next += 1;
+        let kept = lines.kept.entry(event.partition.clone()).or_default();
+        if kept.len() == EVENTS_MAX {
+            kept.pop_front();
+        }
         kept.push_back(event.clone());
         if let Some(file) = &mut lines.file {
             let line = serde_json::to_string(&event).expect("texts and numbers are JSON");
-            // What can't be written is still told as long as the site runs.
+            // What can't be written can still be asked for as long as the site runs.
             let _ = file.add(&line);
         }
     }
 
-    /// The events from number `since` on, in order.
+    /// Returns the events from number `since` on, in order.
     pub(crate) fn since(&self, since: u64) -> Vec<EventLine> {
         let lines = self.lines();
         let of = |kept: &VecDeque<EventLine>| -> Vec<EventLine> {
@@ -97,13 +132,14 @@ impl EventLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::live::Live;
 
     #[test]
     fn events_stay_in_a_file_across_runs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         for run in ["first", "second"] {
-            let log = EventLog::in_file(path.clone());
+            let log = EventLog::in_file(Arc::new(Live), path.clone());
             log.note("tank", "started", Severity::Information, run);
         }
         let text = std::fs::read_to_string(&path).unwrap();
@@ -113,7 +149,8 @@ mod tests {
 
     #[test]
     fn old_events_are_forgotten_and_the_numbers_say_so() {
-        let log = EventLog::default();
+        let folder = tempfile::tempdir().unwrap();
+        let log = EventLog::in_file(Arc::new(Live), folder.path().join("events.jsonl"));
         log.note("tank", "started", Severity::Information, "first");
         for number in 0..EVENTS_MAX + 5 {
             log.note("axis", "overrun", Severity::Warning, &number.to_string());

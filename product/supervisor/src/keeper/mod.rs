@@ -12,11 +12,10 @@
 //!             └── process gone ─► waiting ─► start           └─► running
 //! ```
 //!
-//! All that is known of a partition while it runs lives in this one thread; others ask it and get
-//! an answer.
+//! Everything that is known of a partition while it runs lives in this one thread; others ask it
+//! and get an answer.
 
 mod builds;
-mod changes;
 mod conduct;
 mod forces;
 mod incarnation;
@@ -25,6 +24,7 @@ mod request;
 mod reservation;
 mod saving;
 mod standstill;
+mod verbs;
 mod watched;
 
 use std::cell::Cell;
@@ -39,8 +39,7 @@ use std::time::{Duration, Instant};
 use quietcore_assembly::{BusImage, Staged};
 use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::job::Job;
-use quietcore_backend::kvm::GuestSetting;
-use quietcore_backend::process::{Partition as Process, PartitionError, Room};
+use quietcore_backend::process::{PartitionError, Room};
 use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::{ProgramJob, Value};
@@ -49,20 +48,26 @@ use quietcore_units::Causes;
 use quietcore_wording::plural;
 
 use crate::control::{
-    Activity, Faults, NotForced, PartitionState, Restart, Severity, TaskDescription,
+    Activity, Asker, Done, Faults, NotForced, PartitionState, Restart, Severity, TaskDescription,
+    Verb,
 };
 use crate::places::cpu_locks::CpuLocks;
 use crate::running_monitor::post::Post;
+use crate::world::{Process, World};
 
 use conduct::Replacement;
 pub(crate) use log::EventLog;
 use log::quiet::Quiet;
-pub(crate) use request::{Prepared, Request};
-use saving::{Saving, unlike_initial};
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) use request::Waiting;
+pub(crate) use request::{Caller, Prepared, Request};
+use saving::{SAVE_EVERY, Saving, unlike_initial};
 
-/// How often a keeper looks at its partition when nobody asks for anything.
+/// Time between two looks at a partition when nobody asks for anything.
 const LOOK: Duration = Duration::from_millis(10);
-/// Requests that may wait.
+/// Longest wait for a client to restart a partition, where there is nothing left to be saved.
+const IDLE: Duration = Duration::from_secs(3600);
+/// Limit of waiting requests.
 const REQUESTS_MAX: usize = 64;
 
 /// Everything about a partition that does not change while it is kept.
@@ -76,30 +81,29 @@ pub(crate) struct Setup {
     pub(crate) tasks: Vec<TaskDescription>,
     pub(crate) job: ProgramJob,
     pub(crate) fieldbus: Option<FieldbusJob>,
-    /// What its guest is given; `None` where it is a process.
-    pub(crate) guest: Option<GuestSetting>,
-    /// The memory of all channels of the site, in the order of its file.
+    /// Memory of all channels of the site, in the order of its file.
     pub(crate) channels: Vec<Arc<ChannelMemory>>,
-    /// Where its process runs.
+    /// Place in which its process runs.
     pub(crate) room: Room,
-    /// Where it meets the running monitor; `None` where nothing is watched.
+    /// Post at which it meets the running monitor; `None` where nothing is watched.
     pub(crate) post: Option<Arc<Post>>,
-    /// Whether retained values are taken over at the start.
+    /// `true` if retained values are taken over at the start.
     pub(crate) warm: bool,
-    /// The locks on the site's CPUs, until the partition's tasks run or it is known that they
-    /// don't.
+    /// Locks on the site's CPUs, held until the partition's tasks run or are known not to.
     pub(crate) locks: Cell<Option<Arc<CpuLocks>>>,
 }
 
-/// What others may look at at any time.
+/// The state of a partition that others may look at, at any time.
+#[derive(Debug)]
 pub(crate) struct Published {
     state: Mutex<PartitionState>,
     absence: Mutex<standstill::Absence>,
+    world: Arc<dyn World>,
 }
 
 impl Published {
     pub(crate) fn state(&self) -> MutexGuard<'_, PartitionState> {
-        // It stays of use whatever became of a thread that held it.
+        // The state remains usable even if a thread panicked while it held the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -107,9 +111,9 @@ impl Published {
         self.absence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state at this instant, with the cycles that are missing until now.
+    /// Returns the state at this instant, with the cycles that are missing until now.
     pub(crate) fn state_now(&self) -> PartitionState {
-        let absent = self.absence().count(Instant::now());
+        let absent = self.absence().count(self.world.now());
         let mut state = self.state().clone();
         state.absent_cycles = absent;
         state.missed_cycles += absent;
@@ -126,7 +130,7 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts to keep a partition.
+    /// Starts to keep a partition, in the world of its events.
     ///
     /// # Errors
     /// When its retained values are damaged or don't fit, or this process has no threads left.
@@ -135,35 +139,10 @@ impl Keeper {
         first: Staged,
         events: Arc<EventLog>,
     ) -> Result<Self, String> {
-        let saving = Saving::open(&setup, &first)?;
-        let printing = conduct::Printing::new(&setup.state_folder);
-        let name = setup.partition.name.clone();
-        let period = Duration::from_nanos(setup.partition.program.period.get());
-        let published = Arc::new(Published {
-            state: Mutex::new(initial_state(&setup, &first)),
-            absence: Mutex::new(standstill::Absence::new(period)),
-        });
         let (sender, requests) = sync_channel(REQUESTS_MAX);
-        let kept = Kept {
-            setup,
-            generations: first.stage.generation,
-            current: first,
-            before: None,
-            probation_end: 0,
-            proving: None,
-            forces: forces::Forces::default(),
-            saving,
-            quiet: Quiet::default(),
-            printing,
-            events,
-            published: Arc::clone(&published),
-            requests,
-            incarnation: 0,
-            restarts: 0,
-            restarts_in_a_row: 0,
-            last_fault: None,
-            watched: watched::Watched::default(),
-        };
+        let kept = Kept::new(setup, first, events, requests)?;
+        let name = kept.setup.partition.name.clone();
+        let published = Arc::clone(&kept.published);
         let thread = thread::Builder::new()
             .name(format!("keep-{name}"))
             .spawn(move || kept.keep())
@@ -171,12 +150,12 @@ impl Keeper {
         Ok(Self { name, published, requests: Some(sender), thread: Some(thread) })
     }
 
-    /// Hands a request over; `false` when the partition is not kept any more.
+    /// Hands a request over; returns `false` if the partition is not kept any more.
     pub(crate) fn ask(&self, request: Request) -> bool {
         self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok())
     }
 
-    /// Ends the partition and waits for that.
+    /// Ends the partition and waits for its end.
     pub(crate) fn stop(&mut self) {
         self.requests = None;
         if let Some(thread) = self.thread.take() {
@@ -189,6 +168,25 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Keeps a partition on the calling thread, as [`Keeper::start`] does on one of its own. `begun`
+/// gets the published state before the first process starts.
+///
+/// # Errors
+/// Those of [`Keeper::start`].
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) fn keep_here(
+    setup: Setup,
+    first: Staged,
+    events: Arc<EventLog>,
+    requests: Receiver<Request>,
+    begun: impl FnOnce(&Arc<Published>),
+) -> Result<(), String> {
+    let kept = Kept::new(setup, first, events, requests)?;
+    begun(&kept.published);
+    kept.keep();
+    Ok(())
 }
 
 fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
@@ -214,6 +212,7 @@ fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
         model_hash: first.build.hash.clone(),
         absent_cycles: 0,
         faults: Faults::default(),
+        drift: Vec::new(),
     }
 }
 
@@ -222,15 +221,15 @@ struct Kept {
     setup: Setup,
     /// The build that runs.
     current: Staged,
-    /// The highest generation that was given to a build.
+    /// Highest generation that was given to a build.
     generations: u32,
-    /// The build before, as long as the one that runs may be taken back.
+    /// The build before, for as long as the one that runs may be taken back.
     before: Option<Staged>,
-    /// The cycle in which its probation ends.
+    /// Cycle in which the probation of the current build ends.
     probation_end: u64,
-    /// Who waits for the end of it.
+    /// The client that waits for the end of that probation.
     proving: Option<builds::proving::Proving>,
-    /// The forces, which outlive the process.
+    /// Forces, which outlive the process.
     forces: forces::Forces,
     saving: Saving,
     quiet: Quiet,
@@ -238,25 +237,65 @@ struct Kept {
     events: Arc<EventLog>,
     published: Arc<Published>,
     requests: Receiver<Request>,
-    /// Counts the processes.
+    /// Number of processes started so far.
     incarnation: u64,
     restarts: u32,
     restarts_in_a_row: u32,
     last_fault: Option<Instant>,
     watched: watched::Watched,
+    world: Arc<dyn World>,
 }
 
-/// How the life of a process ended.
+/// The end of a process's life.
 enum End {
-    /// It was told to stop.
+    /// The site comes down.
     Down,
-    /// It failed, and may be started again.
+    /// The process failed, and may be started again.
     Failed(String),
-    /// Its program is to be started again at once, in another process.
+    /// The program is to be started again at once, in another process.
     Replaced { why: String, restart: Replacement },
 }
 
 impl Kept {
+    /// Makes a partition that is to be kept, with the requests that come for it.
+    fn new(
+        setup: Setup,
+        first: Staged,
+        events: Arc<EventLog>,
+        requests: Receiver<Request>,
+    ) -> Result<Self, String> {
+        let world = events.world();
+        let saving = Saving::open(&setup, &first, &*world)?;
+        let printing = conduct::Printing::new(&setup.state_folder, world.storage());
+        let period = Duration::from_nanos(setup.partition.program.period.get());
+        let published = Arc::new(Published {
+            state: Mutex::new(initial_state(&setup, &first)),
+            absence: Mutex::new(standstill::Absence::new(period)),
+            world: Arc::clone(&world),
+        });
+        Ok(Self {
+            setup,
+            generations: first.stage.generation,
+            current: first,
+            before: None,
+            probation_end: 0,
+            proving: None,
+            forces: forces::Forces::default(),
+            saving,
+            quiet: Quiet::default(),
+            printing,
+            events,
+            published,
+            requests,
+            incarnation: 0,
+            restarts: 0,
+            restarts_in_a_row: 0,
+            last_fault: None,
+            watched: watched::Watched::default(),
+            world,
+        })
+    }
+
     fn keep(mut self) {
         loop {
             let end = match self.start_process() {
@@ -287,7 +326,7 @@ impl Kept {
         }
     }
 
-    /// Tells how a process ended that was not told to.
+    /// Reports the end of a process that was not told to end.
     fn note_end(&self, end: &End) {
         let (why, kind, severity) = match end {
             End::Down => return,
@@ -300,7 +339,7 @@ impl Kept {
         self.events.note(&self.setup.partition.name, kind, severity, why);
     }
 
-    fn start_process(&mut self) -> Result<Process, PartitionError> {
+    fn start_process(&mut self) -> Result<Box<dyn Process>, PartitionError> {
         self.publish(Activity::Starting);
         self.incarnation += 1;
         // A process begins with the build that ran last, in the first slot.
@@ -312,14 +351,12 @@ impl Kept {
         let mut program =
             ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
         let files = self.channel_files(&mut program).map_err(PartitionError::Job)?;
-        let (fieldbus, guest) = (self.setup.fieldbus.clone(), self.setup.guest.as_ref());
-        let job = Job::of_program(program, fieldbus, guest);
-        let Setup { runtime, shape, room, .. } = &self.setup;
-        Process::start_with(runtime, &job, shape, files, room)
+        let job = Job::of_program(program, self.setup.fieldbus.clone());
+        self.world.start(&self.setup, &job, files)
     }
 
-    /// Has a new process begin with what was forced in the one before; what its build can't have is
-    /// told.
+    /// Makes a new process begin with the forces of the one before; reports those that its build
+    /// can't have.
     fn resume_forces(&mut self) {
         let (forces, lost) = self.forces.in_build(&self.current.build.symbols);
         self.forces = forces;
@@ -333,7 +370,7 @@ impl Kept {
         }
     }
 
-    /// Tells of forces that the build which runs can't have.
+    /// Reports forces that the build which runs can't have.
     pub(super) fn tell_not_forced(&self, lost: &[NotForced]) {
         let generation = self.current.stage.generation;
         for NotForced { variable, why } in lost {
@@ -342,7 +379,7 @@ impl Kept {
         }
     }
 
-    /// The retained values to give to a build; those that it can't have are told.
+    /// Returns the retained values for a build; reports those that it can't have.
     fn retained(&self, staged: &Staged) -> Vec<Value> {
         let (values, changed) = self.saving.values(staged);
         if !changed.is_empty() {
@@ -363,8 +400,8 @@ impl Kept {
         values
     }
 
-    /// The files of the channels that the partition takes part in, their numbers written into the
-    /// job.
+    /// Returns the files of the channels that the partition takes part in, and writes their numbers
+    /// into the job.
     fn channel_files(&self, job: &mut ProgramJob) -> io::Result<Vec<OwnedFd>> {
         let all = self.setup.site.channels().iter().zip(&self.setup.channels);
         let mut files = Vec::new();
@@ -387,7 +424,30 @@ impl Kept {
         Ok(files)
     }
 
-    /// Time between two releases of the leading task, which takes commands.
+    /// Notes what was done at a client's request.
+    fn note_asked(&self, kind: &str, text: &str, cycle: Option<u64>, by: &Asker) {
+        self.events.add_asked(&self.setup.partition.name, kind, text, cycle, Some(by));
+    }
+
+    /// Notes the same at most once a second for each kind; the next note tells how many were left
+    /// out.
+    fn note_asked_quietly(
+        &mut self,
+        kind: &'static str,
+        text: &str,
+        cycle: Option<u64>,
+        by: &Asker,
+    ) {
+        match self.quiet.admit(kind, None, Severity::Warning, self.world.now()) {
+            None => {}
+            Some(0) => self.note_asked(kind, text, cycle, by),
+            Some(before) => {
+                self.note_asked(kind, &format!("{text} ({before} more like it before)"), cycle, by);
+            }
+        }
+    }
+
+    /// Returns the time between two releases of the leading task, which takes commands.
     fn period(&self) -> Duration {
         Duration::from_nanos(self.setup.partition.program.period.get())
     }
@@ -403,13 +463,17 @@ impl Kept {
         published.model_hash.clone_from(&self.current.build.hash);
     }
 
-    /// How long to wait before the next restart; `None` when the limit is reached, which is told.
+    /// Counts a restart and returns the wait before it; reports that the limit is reached and
+    /// returns `None` if there are no more.
     fn next_restart(&mut self) -> Option<Duration> {
         let quiet = Duration::from_nanos(RESTART_QUIET.get());
-        if self.last_fault.is_some_and(|last| last.elapsed() > quiet) {
+        if self
+            .last_fault
+            .is_some_and(|last| self.world.now().saturating_duration_since(last) > quiet)
+        {
             self.restarts_in_a_row = 0;
         }
-        self.last_fault = Some(Instant::now());
+        self.last_fault = Some(self.world.now());
         let done = self.restarts_in_a_row;
         let Some(wait) = self.setup.partition.program.restart.wait_after(done) else {
             let name = &self.setup.partition.name;
@@ -426,14 +490,14 @@ impl Kept {
         Some(Duration::from_nanos(wait.get()))
     }
 
-    /// Takes back a restart that was planned, as there is no need of it any more.
+    /// Withdraws a planned restart that is not needed any more.
     fn withdraw_restart(&mut self) {
         self.restarts = self.restarts.saturating_sub(1);
         self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
     }
 
-    /// Prepares the next process for a program that a person wants to start anew. What the process
-    /// before has left must have been kept already, as it may have to be forgotten here.
+    /// Prepares the next process for a program that a client wants to start anew. What the process
+    /// before has left must have been saved already, since it may have to be forgotten here.
     fn begin_anew(&mut self, how: Restart) {
         self.restarts_in_a_row = 0;
         self.saving.begin(how);
@@ -442,23 +506,24 @@ impl Kept {
         }
     }
 
-    /// Waits before a process is started again, which a person may cut short; `None` when told to
-    /// come down meanwhile.
+    /// Waits before a process is started again, which a client may cut short. Returns `None` if the
+    /// site comes down meanwhile.
     fn wait(&mut self, wait: Duration, why: &str) -> Option<()> {
-        let end = Instant::now() + wait;
+        let end = self.world.now() + wait;
         loop {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.saturating_duration_since(self.world.now());
             if left.is_zero() {
                 return Some(());
             }
             let restart_in = quietcore_units::Nanos::new(left.as_nanos() as u64);
             self.publish(Activity::Waiting { restart_in, why: why.to_owned() });
-            match self.requests.recv_timeout(left.min(LOOK)) {
-                Ok(Request::Restart { how, reply }) => {
-                    // The one that was planned is none any more: this one was asked for.
+            self.save_left();
+            match self.world.wait(&self.requests, left.min(LOOK)) {
+                Ok(Request { verb: Verb::Restart { how }, caller, .. }) => {
+                    // This restart was asked for, so the planned one does not count.
                     self.withdraw_restart();
                     self.begin_anew(how);
-                    let _ = reply.send(Ok(()));
+                    caller.answer(Ok(Done {}));
                     return Some(());
                 }
                 Ok(request) => request.refuse_not_running(&self.setup.partition.name),
@@ -468,16 +533,22 @@ impl Kept {
         }
     }
 
-    /// Waits for a person who starts the partition again; `false` when it comes down instead.
+    /// Waits for a client that starts the partition again; returns `false` if the site comes down
+    /// instead.
     fn wait_for_restart(&mut self) -> bool {
-        while let Ok(request) = self.requests.recv() {
-            if let Request::Restart { how, reply } = request {
-                self.begin_anew(how);
-                let _ = reply.send(Ok(()));
-                return true;
+        loop {
+            self.save_left();
+            let longest = if self.saving.is_settled() { IDLE } else { SAVE_EVERY };
+            match self.world.wait(&self.requests, longest) {
+                Ok(Request { verb: Verb::Restart { how }, caller, .. }) => {
+                    self.begin_anew(how);
+                    caller.answer(Ok(Done {}));
+                    return true;
+                }
+                Ok(other) => other.refuse_not_running(&self.setup.partition.name),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return false,
             }
-            request.refuse_not_running(&self.setup.partition.name);
         }
-        false
     }
 }

@@ -1,66 +1,83 @@
-//! What a partition has reserved: whether the kernel gave it, told, and watched while it runs.
+//! The reservation of a partition: reports if the kernel did not give it, and watches it while the
+//! partition runs.
 
 use std::time::{Duration, Instant};
 
+use quietcore_backend::process::OWN_REMARK;
 use quietcore_backend::process::asked::{Asked, not_locked};
-use quietcore_backend::process::{OWN_REMARK, Partition as Process};
 use quietcore_exchange::{TaskState, TaskStatistics};
 use quietcore_record::reason::NotInForce;
+use quietcore_units::CpuId;
 
 use super::Setup;
 use super::log::EventLog;
 use crate::control::Severity;
+use crate::world::Process;
 
-/// Time between two looks.
+/// Time between two looks at it.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// What is known of a partition's reservation.
+/// The reservation of a partition, as last seen.
 #[derive(Debug)]
 pub(super) struct ReservationWatch {
-    /// What is asked for its tasks; empty for a guest, whose tasks are its own kernel's.
+    /// Its tasks; empty for a guest, whose tasks are its own kernel's.
     tasks: Vec<Watched>,
-    /// When its share of cache and bandwidth was looked at last.
+    /// Instant of the last look at its share of cache and bandwidth.
     looked: Instant,
-    /// What was wrong with that then.
+    /// Message about that share, if something was wrong with it then.
     drift: Option<String>,
 }
 
-/// A task.
+/// A task whose settings are watched.
 #[derive(Debug)]
 struct Watched {
     asked: Asked,
-    /// When it was looked at last; `None` before it ran.
+    /// Instant of the last look at it; `None` before it ran.
     looked: Option<Instant>,
-    /// Reasons that were told at the last look.
+    /// Reasons that held at the last look.
     told: Vec<NotInForce>,
 }
 
 impl ReservationWatch {
-    /// Tells what a process has that has just begun.
-    pub(super) fn begin(process: &Process, setup: &Setup, events: &EventLog) -> Self {
+    /// Begins to watch a process that has just started, and reports its share of cache and
+    /// bandwidth.
+    pub(super) fn begin(
+        process: &dyn Process,
+        setup: &Setup,
+        events: &EventLog,
+        now: Instant,
+    ) -> Self {
         if let Some(share) = process.share() {
             let text = format!("it has {share}");
             events.note(&setup.partition.name, "memory-share", Severity::Information, &text);
         }
         let job = &setup.job;
         let asked = |policy| Asked { policy, cpu: job.cpu };
-        let tasks = job.tasks.iter().filter(|_| process.guest().is_none());
+        let tasks = job.tasks.iter().filter(|_| process.tasks_are_threads());
         let tasks =
             tasks.map(|task| Watched { asked: asked(task.policy), looked: None, told: Vec::new() });
-        Self { tasks: tasks.collect(), looked: Instant::now(), drift: None }
+        Self { tasks: tasks.collect(), looked: now, drift: None }
     }
 
-    /// Looks whether it still has it, where it is time, and tells what is new.
-    pub(super) fn look(&mut self, process: &Process, setup: &Setup, events: &EventLog) {
+    /// Compares the reservation with what is in force, where it is time, and reports what is new.
+    pub(super) fn look(
+        &mut self,
+        process: &dyn Process,
+        setup: &Setup,
+        events: &EventLog,
+        now: Instant,
+    ) {
+        let exchange = process.exchange();
         let (job, partition) = (&setup.job, &setup.partition.name);
         for (index, (watched, task)) in
-            self.tasks.iter_mut().zip(process.region().tasks()).enumerate()
+            self.tasks.iter_mut().zip(exchange.region().tasks()).enumerate()
         {
-            let is_due = watched.looked.is_none_or(|looked| looked.elapsed() >= LOOK);
+            let is_due =
+                watched.looked.is_none_or(|looked| now.saturating_duration_since(looked) >= LOOK);
             if !is_due || task.state() != TaskState::Running {
                 continue;
             }
-            let is_first = watched.looked.replace(Instant::now()).is_none();
+            let is_first = watched.looked.replace(now).is_none();
             let memory = job.memory.filter(|_| is_first && index == 0);
             let mut reasons = watched.look(process, task, is_first);
             if let (Some(memory), Ok(state)) = (memory, process.read_back(task)) {
@@ -70,6 +87,11 @@ impl ReservationWatch {
                 let text = format!("task `{}`: {reason}", job.tasks[index].name);
                 events.note(partition, "reservation", Severity::Warning, &text);
             }
+            if let Some(cpu) = watched.pin_again(process, task) {
+                let name = &job.tasks[index].name;
+                let text = format!("task `{name}` is pinned to CPU {cpu} again");
+                events.note(partition, "pinned-again", Severity::Information, &text);
+            }
             if is_first && index == 0 {
                 let said = process.remarks();
                 for text in said.lines().filter_map(|line| line.strip_prefix(OWN_REMARK)) {
@@ -77,15 +99,32 @@ impl ReservationWatch {
                 }
             }
         }
-        self.look_at_share(process, partition, events);
+        self.look_at_share(process, partition, events, now);
     }
 
-    fn look_at_share(&mut self, process: &Process, partition: &str, events: &EventLog) {
+    /// Lists every difference from the reservation that the last look has found.
+    pub(super) fn drift(&self, setup: &Setup) -> Vec<String> {
+        let mut drift = Vec::new();
+        for (watched, task) in self.tasks.iter().zip(&setup.job.tasks) {
+            let name = &task.name;
+            drift.extend(watched.told.iter().map(|reason| format!("task `{name}`: {reason}")));
+        }
+        drift.extend(self.drift.clone());
+        drift
+    }
+
+    fn look_at_share(
+        &mut self,
+        process: &dyn Process,
+        partition: &str,
+        events: &EventLog,
+        now: Instant,
+    ) {
         let Some(share) = process.share() else { return };
-        if self.looked.elapsed() < LOOK {
+        if now.saturating_duration_since(self.looked) < LOOK {
             return;
         }
-        self.looked = Instant::now();
+        self.looked = now;
         let drift = share.check().err().map(|error| error.to_string());
         if let Some(drift) = drift.iter().find(|drift| self.drift.as_ref() != Some(drift)) {
             events.note(partition, "drift", Severity::Warning, drift);
@@ -95,15 +134,28 @@ impl ReservationWatch {
 }
 
 impl Watched {
-    /// Lists what is not as it was asked for and was not told yet.
+    /// Pins the task again if the last look has found that it may run elsewhere. Returns its CPU if
+    /// that succeeds; while the CPU is offline, a later look tries again.
+    fn pin_again(&mut self, process: &dyn Process, task: &TaskStatistics) -> Option<CpuId> {
+        let is_moved = |reason: &NotInForce| matches!(reason, NotInForce::OtherCpus { .. });
+        if !self.told.iter().any(is_moved) {
+            return None;
+        }
+        let cpu = self.asked.cpu.and_then(CpuId::new)?;
+        process.pin_again(task, cpu).ok()?;
+        self.told.retain(|reason| !is_moved(reason));
+        Some(cpu)
+    }
+
+    /// Lists the settings that are not in force and were not reported yet.
     fn look(
         &mut self,
-        process: &Process,
+        process: &dyn Process,
         task: &TaskStatistics,
         is_first: bool,
     ) -> Vec<NotInForce> {
         let mut found = if is_first { self.asked.refused(task) } else { Vec::new() };
-        // Between two looks it may have ended.
+        // The task may have ended between two looks.
         if let Ok(state) = process.read_back(task)
             && task.state() == TaskState::Running
         {

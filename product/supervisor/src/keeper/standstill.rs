@@ -1,27 +1,27 @@
-//! Sees a partition that stands still: its process is there, and no cycle begins any more.
+//! Detects a partition that stands still: its process is there, but no cycle begins any more.
 //!
-//! A program that blocks, or a process that was halted, tells nothing of itself. What it can't hide
-//! is that the number of its last cycle stays as it is.
+//! A program that blocks, or a process that was halted, says nothing of itself. It can't hide,
+//! though, that the number of its last cycle stays as it is.
 //!
 //! Releases that pass meanwhile are missed cycles, which nobody in the process counts.
 //!
-//! Its end is the last resort. A step that does not return is ended within its partition, after its
-//! watchdog time × sensitivity; what gets here can't be ended so, or is halted from outside. Who
-//! looks has no real-time priority and may be kept from looking for longer than a cycle, and what
-//! follows is the end of the process: so the limit is far above most periods, and not a few of
-//! them.
+//! Killing the process is the last resort. A step that does not return is ended within its
+//! partition, after its watchdog time × sensitivity; a standstill seen here could not be ended so,
+//! or comes from outside. The thread that looks has no real-time priority and may be kept from
+//! looking for longer than a cycle, and the process is killed for it: so the limit is far above
+//! most periods, and many periods long.
 
 use std::time::{Duration, Instant};
 
-/// A partition stands still when it began no cycle for this long.
+/// Shortest time without a cycle that is a standstill.
 const STANDSTILL_MIN: Duration = Duration::from_secs(2);
-/// And for as many of its periods.
+/// Fewest periods without a cycle that are one.
 const PERIODS_MIN: u32 = 20;
-/// The most that counts between two looks: whatever kept this thread from looking, such as a
-/// machine that was halted, may have kept the partition from running.
+/// Longest time between two looks that is counted: whatever kept this thread from looking, such as
+/// a halted machine, may have kept the partition from running.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
-/// How long a partition has begun no cycle.
+/// The time for which a partition has begun no cycle.
 #[derive(Debug)]
 pub(super) struct Standstill {
     cycle: Option<u64>,
@@ -34,8 +34,8 @@ impl Standstill {
         Self { cycle: None, looked: now, standing: Duration::ZERO }
     }
 
-    /// Takes the number of the cycle that was begun last, `None` while none is due. For how
-    /// long no other one was begun, if that is too long.
+    /// Takes the number of the cycle that was begun last, `None` while none is due. Returns the
+    /// time for which no other one was begun, if that is too long.
     pub(super) fn look(
         &mut self,
         cycle: Option<u64>,
@@ -55,27 +55,29 @@ impl Standstill {
     }
 }
 
-/// Releases that never came: a process stood still, was stopped, or was gone. What a task that
-/// comes late has left out it counts itself.
+/// Releases that never came because a process stood still, was stopped, or was gone. Those that a
+/// late task leaves out, it counts itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Absence {
     period: Duration,
-    /// The instant at which a cycle was seen to begin last; `None` while none is due.
+    /// Instant at which a cycle was last seen to begin; `None` while none is due.
     since: Option<Instant>,
-    /// In the gaps between two processes.
+    /// Releases missed in the gaps between two processes.
     counted: u64,
 }
 
-/// From this long on no cycle is an absence: who looks has no real-time priority.
+/// Shortest time without a cycle that counts as an absence: the thread that looks has no real-time
+/// priority.
 const ABSENCE_MIN: Duration = Duration::from_millis(100);
 
 impl Absence {
-    /// None yet, of cycles with this period.
+    /// Begins with no absence, for cycles with this period.
     pub(super) fn new(period: Duration) -> Self {
         Self { period: period.max(Duration::from_nanos(1)), since: None, counted: 0 }
     }
 
-    /// Another cycle has begun, which is the first of its process or not.
+    /// Takes note that another cycle has begun. `is_first` says that it is the first of its
+    /// process.
     pub(super) fn cycle(&mut self, is_first: bool, now: Instant) {
         if is_first {
             self.counted += self.now(now);
@@ -83,12 +85,12 @@ impl Absence {
         self.since = Some(now);
     }
 
-    /// None is due from now on: the partition is held, or comes down.
+    /// Takes note that no cycle is due from now on: the partition is held, or comes down.
     pub(super) fn rest(&mut self) {
         self.since = None;
     }
 
-    /// Returns how many there were until `now`.
+    /// Returns the number of releases that never came until `now`.
     pub(crate) fn count(&self, now: Instant) -> u64 {
         self.counted + self.now(now)
     }
@@ -97,7 +99,7 @@ impl Absence {
         let gone = self.since.map(|since| now.saturating_duration_since(since));
         let gone = gone.filter(|gone| *gone >= ABSENCE_MIN.max(self.period.saturating_mul(3)));
         let periods = gone.map_or(0, |gone| gone.as_nanos() / self.period.as_nanos());
-        // One of them was run.
+        // One of these periods had its cycle.
         u64::try_from(periods).unwrap_or(u64::MAX).saturating_sub(1)
     }
 }
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!(absence.count(start + millis(9_010)), 199);
     }
 
-    /// For how long it stood still when that was seen first.
+    /// Returns the time of standing still at which that was first seen.
     fn seen(period: Duration, looks: impl Iterator<Item = (u64, Option<u64>)>) -> Option<Duration> {
         let start = Instant::now();
         let mut standstill = Standstill::new(start);

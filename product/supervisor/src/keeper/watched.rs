@@ -1,4 +1,4 @@
-//! What a keeper does with what the running monitor sees: events, restarts, figures.
+//! The keeper's part of the running monitor: events, restarts, figures.
 
 use std::time::Instant;
 
@@ -8,17 +8,17 @@ use super::incarnation::Incarnation;
 use super::{EventLog, Kept};
 use crate::control::Severity;
 use crate::running_monitor::figures::ReactionFigures;
-use crate::running_monitor::post::Told;
+use crate::running_monitor::post::MonitorNotice;
 
-/// The kind of events about shedding, of who sheds and who is shed.
+/// Kind of the events about shedding, in the partition that sheds and in those that are shed.
 const SHED: &str = "shed";
 
-/// What is known of a partition by its monitor.
+/// The monitor's findings about a partition, as its keeper has them.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     reactions: ReactionFigures,
     times_shed: u64,
-    /// When it is to be restarted, because it was late too often.
+    /// Instant at which it is restarted because it was late too often.
     restart_at: Option<Instant>,
 }
 
@@ -43,12 +43,12 @@ impl Kept {
         }
     }
 
-    /// The partition for which this one is shed now.
+    /// Returns the name of the partition for which this one is shed now.
     pub(super) fn shed_by(&self) -> Option<String> {
         Some(self.setup.post.as_ref()?.shed_by()?.to_owned())
     }
 
-    /// Hears what the monitor has told.
+    /// Acts on what the monitor has reported.
     pub(super) fn hear_monitor(&mut self, life: &mut Incarnation<'_>) {
         self.look_after_late(life);
         self.hear_told(life);
@@ -58,16 +58,16 @@ impl Kept {
         let Some(post) = self.setup.post.clone() else { return };
         while let Some(told) = post.hear() {
             match told {
-                Told::Late(verdict) => {
+                MonitorNotice::Late(verdict) => {
                     let (count, kind) = (verdict.count, verdict.kind);
                     let text = format!("{count} × {kind} seen by the monitor");
                     self.note_often(kind.word(), &text);
                 }
-                Told::Restart(verdict) => {
+                MonitorNotice::Restart(verdict) => {
                     let why = format!("{} × {} seen by the monitor", verdict.count, verdict.kind);
                     self.restart_late(life, &why);
                 }
-                Told::Sheds { verdict, victims, reaction } => {
+                MonitorNotice::Sheds { verdict, victims, reaction } => {
                     self.watched.reactions.note(reaction);
                     let text = format!(
                         "{victims} less critical partition{} shed for it after {} × {}: {reaction} \
@@ -78,17 +78,17 @@ impl Kept {
                     );
                     self.note_monitor(SHED, Severity::Warning, &text);
                 }
-                Told::Shed { by, kind, throttled } => {
+                MonitorNotice::Shed { by, kind, throttled } => {
                     self.watched.times_shed += 1;
                     let how = if throttled { "throttled" } else { "frozen" };
                     let text = format!("{how} for `{}` ({kind})", post.name(by));
                     self.note_monitor(SHED, Severity::Warning, &text);
                 }
-                Told::Back { after } => {
+                MonitorNotice::Back { after } => {
                     let text = format!("given back after {after}");
                     self.note_monitor("given-back", Severity::Information, &text);
                 }
-                Told::Refused { error } => {
+                MonitorNotice::Refused { error } => {
                     let error = std::io::Error::from_raw_os_error(error);
                     self.note_often(SHED, &format!("the kernel refused to hold it: {error}"));
                 }
@@ -100,42 +100,43 @@ impl Kept {
     fn look_after_late(&mut self, life: &mut Incarnation<'_>) {
         let Some(at) = self.watched.restart_at else { return };
         if life.fault.is_some() {
-            // It is restarted for that.
+            // The fault restarts it already.
             self.forget_late();
-        } else if Instant::now() >= at && life.pending.is_none() && self.shed_by().is_none() {
+        } else if self.world.now() >= at && life.pending.is_none() && self.shed_by().is_none() {
             self.watched.restart_at = None;
             self.restart_as_planned(life);
         }
     }
 
-    /// Takes back a restart that is planned for a program that ends, and any that the monitor has
-    /// told and nobody has heard yet: neither is for the program that follows.
+    /// Withdraws a restart that is planned for a program that ends, and drops any that the monitor
+    /// has reported and nobody has read yet: neither is meant for the program that follows.
     pub(super) fn leave_late(&mut self, life: &Incarnation<'_>) {
         self.hear_told(life);
         self.forget_late();
     }
 
-    /// Takes back a restart that is planned.
+    /// Withdraws a restart that is planned.
     fn forget_late(&mut self) {
         if self.watched.restart_at.take().is_some() {
             self.withdraw_restart();
         }
     }
 
-    /// Plans a restart of a program that is late, as of one in fault and as often.
+    /// Plans a restart of a program that is late, with the same waits and limit as for one in
+    /// fault.
     fn restart_late(&mut self, life: &Incarnation<'_>, why: &str) {
-        // What it is being restarted for has no second restart.
+        // A program that is being restarted gets no second restart for the same reason.
         let is_restarting = life.fault.is_some() || self.watched.restart_at.is_some();
         if is_restarting || life.pending.is_some() {
             return;
         }
         self.note_monitor("restart", Severity::Fault, why);
         if let Some(wait) = self.next_restart() {
-            self.watched.restart_at = Some(Instant::now() + wait);
+            self.watched.restart_at = Some(self.world.now() + wait);
         }
     }
 
-    /// Puts what the monitor knows where others look.
+    /// Publishes the monitor's figures, where others look.
     pub(super) fn publish_watched(&self) {
         let mut published = self.published.state();
         published.reactions = self.watched.reactions.figures();
@@ -143,7 +144,7 @@ impl Kept {
     }
 
     fn note_often(&mut self, kind: &'static str, text: &str) {
-        if let Some(more) = self.quiet.admit(kind, None, Severity::Warning, Instant::now()) {
+        if let Some(more) = self.quiet.admit(kind, None, Severity::Warning, self.world.now()) {
             let more =
                 if more > 0 { format!(" ({more} more like it before)") } else { String::new() };
             self.note_monitor(kind, Severity::Warning, &format!("{text}{more}"));

@@ -11,35 +11,36 @@ use quietcore_units::Nanos;
 
 use crate::control::TaskDescription;
 
-/// Bars a decade; a display merges them into as many as it has room for.
+/// Bars in a decade; a display merges them into as many as it has room for.
 const BARS_A_DECADE: usize = 24;
-/// The first bar begins here: 100 ns.
+/// Exponent, in nanoseconds, at which the first bar begins: 100 ns.
 const FIRST_EXPONENT: i32 = 2;
-/// The last ends here: 10 s.
+/// Exponent, in nanoseconds, at which the last bar ends: 10 s.
 const LAST_EXPONENT: i32 = 10;
 
-/// A histogram in bars of equal width on a logarithmic axis from 100 ns to 10 s. What lies outside
-/// is in the first or the last.
+/// A histogram in bars of equal width on a logarithmic axis from 100 ns to 10 s. Values beyond are
+/// in the first or the last bar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogBars {
-    /// The counts.
+    /// Number of values in each bar.
     pub counts: Vec<u64>,
-    /// How many values.
+    /// Number of all values.
     pub total: u64,
-    /// The smallest; zero without values.
+    /// Smallest value; zero without values.
     pub min: Nanos,
-    /// The largest; zero without values.
+    /// Largest value; zero without values.
     pub max: Nanos,
-    /// Half of the values are at most this.
+    /// Value that half of the values don't exceed.
     pub median: Nanos,
-    /// 99 of 100.
+    /// Value that 99 of 100 don't exceed.
     pub p99: Nanos,
-    /// 9999 of 10 000.
+    /// Value that 9999 of 10 000 don't exceed.
     pub p99_99: Nanos,
 }
 
 impl LogBars {
-    /// The bars from the first to the last that holds values, half a decade of them at least.
+    /// Returns the bars from the first to the last that holds values, half a decade of them at
+    /// least.
     pub fn used(&self) -> Range<usize> {
         const FEWEST: usize = BARS_A_DECADE / 2;
         let has_some = |count: &u64| *count > 0;
@@ -51,35 +52,35 @@ impl LogBars {
         begin..end.max(begin + FEWEST)
     }
 
-    /// The median; none without values.
+    /// Returns the median; `None` without values.
     pub fn shown_median(&self) -> Option<Nanos> {
         Some(self.median).filter(|_| self.total > 0)
     }
 
-    /// The value that 99 of 100 do not exceed, where enough values lie beyond it to carry it: as
-    /// many as a report asks for.
+    /// Returns the value that 99 of 100 don't exceed. It is `None` unless as many values lie beyond
+    /// it as a report asks for.
     pub fn shown_p99(&self) -> Option<Nanos> {
         Some(self.p99).filter(|_| self.total >= BEYOND * 100)
     }
 
-    /// The same of 9999 of 10 000.
+    /// Returns the value that 9999 of 10 000 don't exceed, under the same condition.
     pub fn shown_p99_99(&self) -> Option<Nanos> {
         Some(self.p99_99).filter(|_| self.total >= BEYOND * 10_000)
     }
 
-    /// The largest; none without values.
+    /// Returns the largest value; `None` without values.
     pub fn shown_max(&self) -> Option<Nanos> {
         Some(self.max).filter(|_| self.total > 0)
     }
 
-    /// Returns where a value lies among some bars: 0 at their begin, 1 at their end.
+    /// Returns the position of a value among some bars: 0 at their begin, 1 at their end.
     pub fn place_among(value: Nanos, bars: &Range<usize>) -> f64 {
         let bar = Self::part(value) * Self::bar_count() as f64;
         (bar - bars.start as f64) / bars.len().max(1) as f64
     }
 
-    /// Some bars in `width` columns. A bar that is wider than a column fills several; of several
-    /// in one column their sum stands there.
+    /// Returns some bars as the heights of `width` columns. A bar that is wider than a column fills
+    /// several; several bars in one column are added up.
     pub fn columns(&self, bars: &Range<usize>, width: usize) -> Vec<u64> {
         let bars = self.counts.get(bars.clone()).unwrap_or_default();
         let at = |index: usize| index * width / bars.len().max(1);
@@ -92,7 +93,7 @@ impl LogBars {
         columns
     }
 
-    /// Where a value lies on the axis: 0 at its begin, 1 at its end.
+    /// Returns the position of a value on the axis: 0 at its begin, 1 at its end.
     fn part(value: Nanos) -> f64 {
         let exponent = (value.get().max(1) as f64).log10();
         let decades = f64::from(LAST_EXPONENT - FIRST_EXPONENT);
@@ -125,8 +126,8 @@ impl LogBars {
     }
 }
 
-/// The smallest value that at least `part` of the values don't exceed, to the width of its bin;
-/// never beyond the largest.
+/// Returns the smallest value that at least `part` of the values don't exceed, to the width of its
+/// bin, and never beyond the largest.
 fn quantile(copy: &HistogramCopy, part: f64) -> Nanos {
     let wanted = (copy.totals.count as f64 * part).ceil().max(1.0) as u64;
     let mut seen = 0_u64;
@@ -141,19 +142,19 @@ fn quantile(copy: &HistogramCopy, part: f64) -> Nanos {
 /// The timing of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskFigures {
-    /// Its name.
+    /// Name of the task.
     pub name: String,
-    /// Time between two releases; zero where there is none.
+    /// Time between two releases; zero if there is none.
     pub period: Nanos,
-    /// What it is doing.
+    /// State of the task, such as running.
     pub state: TaskState,
     /// Counters and worst cycles.
     pub snapshot: TaskSnapshot,
-    /// Due instant to start of the work.
+    /// Times from the due instant to the start of the work.
     pub release: LogBars,
-    /// Start of the work to its end.
+    /// Times from the start of the work to its end.
     pub execution: LogBars,
-    /// Due instant to the end of the work.
+    /// Times from the due instant to the end of the work.
     pub response: LogBars,
 }
 
@@ -173,7 +174,7 @@ impl Default for HistogramCopy {
 /// Memory for reading figures, to be used again and again.
 #[derive(Debug)]
 pub struct FigureBuffers {
-    /// Release, execution, response.
+    /// Copies for release, execution and response.
     copies: Box<[HistogramCopy; 3]>,
 }
 
@@ -186,10 +187,10 @@ impl Default for FigureBuffers {
 }
 
 impl FigureBuffers {
-    /// Reads a task's figures.
+    /// Reads the figures of a task.
     ///
     /// # Errors
-    /// [`TornRead`] when the task wrote at every try.
+    /// [`TornRead`] when the task was writing at every try.
     pub(super) fn read(
         &mut self,
         task: &TaskStatistics,
@@ -263,10 +264,10 @@ mod tests {
     #[test]
     fn columns_show_the_bars_that_are_used() {
         let bars = LogBars::of(&copy_of(&[2_000, 2_000, 40_000]));
-        // From 100 ns on, 24 a decade.
+        // The axis begins at 100 ns and has 24 bars a decade.
         assert_eq!(bars.used(), 31..63);
         let two_decades = 24..72;
-        // In as many columns: each is one.
+        // With as many columns as bars, each column is one bar.
         let columns = bars.columns(&two_decades, 48);
         let full: Vec<(usize, u64)> =
             columns.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
@@ -294,7 +295,7 @@ mod tests {
             sorted.sort_unstable();
             let median = sorted[(sorted.len() - 1) / 2];
             let near = bars.median.get() as f64 / median.max(1) as f64;
-            // Small values have coarse bins, large ones none.
+            // Small values have coarse bins, so large ones are taken.
             let is_binned = (10..1 << 36).contains(&median);
             prop_assert!(!is_binned || (0.999..1.002).contains(&near), "{near}");
         }

@@ -1,31 +1,31 @@
-//! Which variables are read, and where they lie in what was read.
+//! The choice of variables to be read, and their values as last read.
 
 use std::sync::Arc;
 
 use quietcore_exchange::DataRange;
-use quietcore_program::place::{Memory, Place};
+use quietcore_program::place::{Memory, VariableLocation};
 use quietcore_program::{Pattern, Value};
 
 use super::{Monitor, MonitorError};
 
-/// The most variables that are read together.
+/// Limit of the variables that are read together.
 pub const VARIABLES_MAX: usize = 100_000;
 
-/// Bytes between two variables that are read along, so that one range serves both.
+/// Longest gap between two variables that is read along, in bytes, so that one range serves both.
 const GAP_BYTES_MAX: u32 = 64;
 
 /// A variable that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its path, shared with everybody who shows it.
+    /// Path of the variable, shared with everybody who shows it.
     pub path: Arc<str>,
-    /// Where it lies and what it is.
-    pub place: Place,
-    /// Where its bytes begin in what was read.
+    /// Location of the variable in the data, and its type.
+    pub place: VariableLocation,
+    /// Offset of its bytes in what was read.
     at: usize,
 }
 
-/// Variables that are read together, and what was read.
+/// Variables that are read together, and their bytes as last read.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     variables: Vec<Variable>,
@@ -34,8 +34,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// A selection of these places, in this order.
-    fn new(places: Vec<(String, Place)>) -> Self {
+    /// Makes a selection of these places, in this order.
+    fn new(places: Vec<(String, VariableLocation)>) -> Self {
         let mut variables: Vec<Variable> = places
             .into_iter()
             .map(|(path, place)| Variable { path: path.into(), place, at: 0 })
@@ -63,12 +63,12 @@ impl Selection {
         Self { variables, ranges, bytes }
     }
 
-    /// The variables, in the order in which they were chosen.
+    /// Returns the variables, in the order in which they were chosen.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// The value of a variable as it was last read.
+    /// Returns the value of a variable as it was last read.
     pub fn value(&self, variable: &Variable) -> Value {
         let bytes = self.bytes.get(variable.at..).unwrap_or_default();
         variable.place.decode(bytes).expect("the ranges hold all bytes of every variable")
@@ -79,7 +79,7 @@ impl Selection {
     }
 }
 
-fn length(place: &Place) -> u32 {
+fn length(place: &VariableLocation) -> u32 {
     u32::try_from(place.bytes()).expect("a scalar has at most 8 bytes")
 }
 
@@ -94,7 +94,7 @@ impl Monitor {
     /// [`MonitorError`] when one of them chooses nothing, with the nearest names, or when all
     /// choose more than [`VARIABLES_MAX`].
     pub fn select(&self, patterns: &[String]) -> Result<Selection, MonitorError> {
-        let mut places: Vec<(String, Place)> = Vec::new();
+        let mut places: Vec<(String, VariableLocation)> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         for text in patterns {
             let refuse = |problem: String| MonitorError::Pattern { pattern: text.clone(), problem };
@@ -124,7 +124,7 @@ impl Monitor {
         Ok(Selection::new(places))
     }
 
-    /// Why a path without wildcards chooses nothing.
+    /// Returns the error of a path without wildcards that chooses nothing.
     fn why_nothing(&self, path: &str) -> Option<MonitorError> {
         if path.contains(['*', '?']) {
             return None;
@@ -143,11 +143,12 @@ impl Monitor {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use quietcore_program::place::{Access, Scalar};
+    use quietcore_program::place::{Access, Scalar, Scalar::Number};
+    use quietcore_units::DataType::{U8, U16, U64};
 
-    fn place(offset: u32, scalar: Scalar) -> Place {
+    fn place(offset: u32, scalar: Scalar) -> VariableLocation {
         let access = Access::Other;
-        Place { memory: Memory::Data, offset, scalar, access, bit: None, writable: true }
+        VariableLocation { memory: Memory::Data, offset, scalar, access, bit: None, writable: true }
     }
 
     proptest! {
@@ -158,7 +159,7 @@ mod tests {
             chosen in proptest::collection::vec((0_u32..2000, 0_usize..3), 0..40),
         ) {
             let data: Vec<u8> = (0..2008_u32).map(|index| (index * 7 % 251) as u8).collect();
-            let scalars = [Scalar::U8, Scalar::U16, Scalar::U64];
+            let scalars = [Number(U8), Number(U16), Number(U64)];
             let places = chosen.iter().enumerate().map(|(index, (offset, scalar))| {
                 (index.to_string(), place(*offset, scalars[*scalar].clone()))
             });

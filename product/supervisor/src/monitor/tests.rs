@@ -6,17 +6,17 @@ use super::*;
 use crate::fake::FakeProgram;
 use quietcore_units::Nanos;
 
-struct Ground {
+struct Fixture {
     program: FakeProgram,
     monitor: Monitor,
     _folder: tempfile::TempDir,
 }
 
-fn ground() -> Ground {
+fn ground() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let program = FakeProgram::start(folder.path()).unwrap();
     let (opened, file) = program.opened("line", "axis").unwrap();
-    Ground { program, monitor: Monitor::new(opened, file).unwrap(), _folder: folder }
+    Fixture { program, monitor: Monitor::new(opened, file).unwrap(), _folder: folder }
 }
 
 fn patterns(texts: &[&str]) -> Vec<String> {
@@ -32,7 +32,7 @@ fn read(monitor: &Monitor, texts: &[&str]) -> (Reading, Vec<String>) {
 
 #[test]
 fn variables_are_read_by_name_and_pattern_in_the_order_asked_for() {
-    let Ground { program, monitor, .. } = &ground();
+    let Fixture { program, monitor, .. } = &ground();
     program.step(10);
     let (reading, rows) = read(monitor, &["servo_Y.torque", "servo_DW", "servo_Y.*"]);
     assert_eq!(reading, Reading { cycle: 9, consistent: true });
@@ -55,7 +55,7 @@ fn variables_are_read_by_name_and_pattern_in_the_order_asked_for() {
 
 #[test]
 fn what_is_not_there_is_refused_with_what_is_near() {
-    let Ground { monitor, .. } = &ground();
+    let Fixture { monitor, .. } = &ground();
     let refusal = |text: &str| monitor.select(&patterns(&[text])).unwrap_err().to_string();
     assert_eq!(refusal("servo_P.Kq"), "there is no `Kq` in `servo_P`; perhaps `Kp`, `Ki`");
     assert!(refusal("Kp").contains("servo_P.Kp"), "{}", refusal("Kp"));
@@ -66,7 +66,7 @@ fn what_is_not_there_is_refused_with_what_is_near() {
 
 #[test]
 fn forced_variables_are_marked_to_the_bit() {
-    let Ground { program, monitor, .. } = &ground();
+    let Fixture { program, monitor, .. } = &ground();
     program.force("servo_DW.ready", "1");
     program.force("servo_U.position", "7.5");
     let forces = monitor.forces().unwrap();
@@ -93,7 +93,7 @@ impl Drop for StopAtEnd<'_> {
 /// and never within one; many readings must all show it.
 #[test]
 fn all_values_of_a_reading_are_of_one_cycle() {
-    let Ground { program, monitor, .. } = &ground();
+    let Fixture { program, monitor, .. } = &ground();
     let stop = AtomicBool::new(false);
     let mut selection =
         monitor.select(&patterns(&["servo_DW.counter", "servo_U.position", "servo_Y"])).unwrap();
@@ -123,7 +123,7 @@ fn all_values_of_a_reading_are_of_one_cycle() {
 
 #[test]
 fn after_a_deploy_the_old_names_are_not_used() {
-    let Ground { program, monitor, .. } = &ground();
+    let Fixture { program, monitor, .. } = &ground();
     let mut selection = monitor.select(&patterns(&["servo_P"])).unwrap();
     monitor.read(&mut selection).unwrap();
     program.swap();
@@ -151,7 +151,7 @@ fn symbols_of_another_program_are_refused_and_read_nothing_outside() {
 
 #[test]
 fn figures_are_those_of_the_task() {
-    let Ground { program, monitor, .. } = &ground();
+    let Fixture { program, monitor, .. } = &ground();
     program.step(1000);
     let figures = monitor.figures(&mut FigureBuffers::default());
     let [Some(task)] = &figures[..] else { panic!("one task: {figures:?}") };

@@ -1,4 +1,4 @@
-//! Watching variables for as long as somebody looks: through deploys, restarts and pauses.
+//! Watches variables for as long as somebody looks: through deploys, restarts and pauses.
 //!
 //! A watch keeps its connection to the supervisor, and asks it again when another build runs, or
 //! when no cycle came for a while: the partition may have got a new exchange.
@@ -13,11 +13,11 @@ use super::{Forces, Monitor, MonitorError, Selection};
 use crate::client::Client;
 use crate::control::Opened;
 
-/// Without a cycle for as long as this, the supervisor is asked whether it is still the exchange.
+/// Time without a cycle after which the supervisor is asked for the partition's exchange again.
 const SILENCE_MIN: Duration = Duration::from_secs(1);
-/// The same in periods of the fastest task, where that is longer.
+/// The same limit in periods of the fastest task, where that is longer.
 const SILENCE_PERIODS: u32 = 10;
-/// How often a deploy may come between opening and reading before that is given up.
+/// Limit of the tries to read after a deploy; another one may come between opening and reading.
 const TRIES: usize = 10;
 
 /// Time before each try.
@@ -26,30 +26,30 @@ const TRY_AGAIN: Duration = Duration::from_millis(20);
 /// One variable at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its path.
+    /// Path of the variable.
     pub path: Arc<str>,
-    /// Its value.
+    /// Value at this moment.
     pub value: Value,
-    /// Its type.
+    /// Type of the variable.
     pub kind: Scalar,
-    /// What it is to the model.
+    /// Role of the variable in the model.
     pub access: Access,
-    /// Whether it is held by force.
+    /// `true` if it is forced.
     pub forced: bool,
 }
 
 /// All watched variables at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The cycle of the fastest task after which they were read.
+    /// Cycle of the fastest task after which they were read.
     pub cycle: u64,
-    /// Number of the build.
+    /// Generation of the build that runs.
     pub generation: u32,
-    /// Whether all values are of one instant between two cycles.
+    /// `true` if all values are of one instant between two cycles.
     pub consistent: bool,
-    /// Whether no cycle has come for a while.
+    /// `true` if no cycle has come for a while.
     pub silent: bool,
-    /// The variables.
+    /// The watched variables, in the order of the patterns.
     pub rows: Vec<Row>,
 }
 
@@ -61,14 +61,15 @@ pub struct Watch {
     patterns: Vec<String>,
     monitor: Monitor,
     selection: Selection,
-    /// Steps at the last look, and when they last rose or the supervisor was last asked.
+    /// Steps at the last look; the instant at which they last rose, or the supervisor was last
+    /// asked.
     steps: u64,
     moved_at: Instant,
     silent: bool,
 }
 
 impl Watch {
-    /// Begins to watch what the patterns choose.
+    /// Begins to watch the variables that the patterns choose.
     ///
     /// # Errors
     /// [`MonitorError`] when the partition can't be opened, or there are no such variables.
@@ -91,12 +92,12 @@ impl Watch {
         })
     }
 
-    /// What the supervisor said about the partition.
+    /// Returns the supervisor's answer about the partition.
     pub fn opened(&self) -> &Opened {
         self.monitor.opened()
     }
 
-    /// How many variables are watched.
+    /// Returns the number of watched variables.
     pub fn variable_count(&self) -> usize {
         self.selection.variables().len()
     }
@@ -104,7 +105,8 @@ impl Watch {
     /// Reads all of them.
     ///
     /// # Errors
-    /// [`MonitorError`] when the site has come down, or a deploy took one of the variables away.
+    /// [`MonitorError`] when the site has come down, or a deploy has taken one of the variables
+    /// away.
     pub fn sample(&mut self) -> Result<Sample, MonitorError> {
         self.look_for_life()?;
         let mut tries = 0;
@@ -140,7 +142,7 @@ impl Watch {
         self.selection.variables().iter().map(row).collect()
     }
 
-    /// Opens the partition anew where nothing has moved for a while.
+    /// Opens the partition anew if nothing has moved for a while.
     fn look_for_life(&mut self) -> Result<(), MonitorError> {
         let steps = self.monitor.steps();
         if steps != self.steps {
@@ -160,7 +162,8 @@ impl Watch {
         let incarnation = self.opened().incarnation;
         let (opened, file) = match self.client.open(&self.partition) {
             Ok(answer) => answer,
-            // It is being started again, or stays down; what it last held is still there to see.
+            // The partition is being started again, or stays down; its last values can still be
+            // seen.
             Err(crate::client::ClientError::Refused(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };

@@ -1,8 +1,8 @@
-//! One supervisor a site: the lock on its folder, and what becomes of a folder without one.
+//! One supervisor a site: the lock on its folder, and the removal of a folder whose lock is free.
 //!
-//! The lock file is removed at the end, so between opening and locking it, the file may have been
-//! replaced. Whoever has the lock therefore looks whether the file is still the one in the folder,
-//! and tries again where it is not.
+//! The lock file is removed at the end, so it may have been replaced between being opened and being
+//! locked. Whichever process has the lock therefore looks whether its file is still the one in the
+//! folder, and tries again if it is not.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -21,23 +21,24 @@ use super::{
     make_own_folder,
 };
 
-/// How often the lock is tried: whoever lists sites holds it for an instant.
+/// Number of tries for the lock: a process that lists sites holds it for an instant.
 const TRIES: u32 = 20;
 /// Time between two tries.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
-/// The longest path of a Unix socket, its final zero left out.
+/// Longest path of a Unix socket in bytes, its final zero left out.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 /// The right to run a site, and the folder that goes with it. Dropping it removes the folder.
 #[derive(Debug)]
 pub struct Claim {
     folder: PathBuf,
-    /// Held as long as this lives; closed with the process, however it ends.
+    /// Lock that is held as long as this lives; the kernel releases it with the process, however
+    /// that ends.
     _lock: File,
 }
 
 impl Claim {
-    /// Claims the site `name`; what a killed supervisor has left is removed.
+    /// Claims the site `name`, and removes what a killed supervisor has left of it.
     ///
     /// # Errors
     /// [`PlaceError::AlreadyRunning`] while another process has it; others when the folders can't
@@ -52,7 +53,7 @@ impl Claim {
             match try_lock(&folder) {
                 Ok(Some(lock)) => return Self::begin(folder, lock),
                 Ok(None) => thread::sleep(TRY_AGAIN),
-                // Its last owner has just removed it.
+                // The previous owner has just removed the folder.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(PlaceError::io(&folder.join(LOCK), "locked")(error)),
             }
@@ -71,12 +72,12 @@ impl Claim {
         Ok(Self { folder, _lock: lock })
     }
 
-    /// The folder of the running site; it goes with the claim.
+    /// Returns the folder of the running site, which is removed with the claim.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Writes what others may know of the site; it appears whole.
+    /// Writes the description of the site for others; it appears whole.
     ///
     /// # Errors
     /// [`PlaceError::Io`] when it can't be written.
@@ -96,7 +97,7 @@ impl Claim {
     pub fn listen(&self) -> Result<UnixListener, PlaceError> {
         let path = self.folder.join(SOCKET);
         let bound = UnixListener::bind(&path).and_then(|listener| {
-            // The folder keeps others out already; the mode says so to those who look.
+            // The folder keeps others out already; the mode shows it to those who look.
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
             Ok(listener)
         });
@@ -113,18 +114,19 @@ impl Drop for Claim {
     }
 }
 
-/// Whether somebody holds a folder's lock.
+/// The state of a folder's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockState {
     Held,
     Free,
 }
 
-/// Looks whether the lock is held. A folder that is being made counts as held.
+/// Tests if the lock is held. A folder that is being made counts as held.
 pub(super) fn lock_state(folder: &Path) -> LockState {
     let lock = match File::open(folder.join(LOCK)) {
         Ok(lock) => lock,
-        // Made within the last moment, or a leftover without its lock; the age tells.
+        // The folder was made within the last moment, or is a leftover without its lock; its age
+        // tells.
         Err(_) if is_fresh(folder) => return LockState::Held,
         Err(_) => return LockState::Free,
     };
@@ -141,7 +143,8 @@ pub(super) fn remove_leftover(folder: &Path) {
     }
 }
 
-/// Opens and locks; `None` while another holds it, or when the file was replaced meanwhile.
+/// Opens and locks the file; returns `None` while another process holds it, or if it was replaced
+/// meanwhile.
 fn try_lock(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
     let lock = OpenOptions::new()
@@ -162,14 +165,14 @@ fn try_lock(folder: &Path) -> io::Result<Option<File>> {
     Ok(same.then_some(lock))
 }
 
-/// Who says to hold the lock.
+/// Reads the number of the process that says to hold the lock.
 fn owner(folder: &Path) -> Option<u32> {
     let mut text = String::new();
     File::open(folder.join(LOCK)).ok()?.take(16).read_to_string(&mut text).ok()?;
     text.parse().ok()
 }
 
-/// Removes everything but the lock.
+/// Removes everything in the folder but the lock.
 fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -185,7 +188,7 @@ fn empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the folder was changed within the last second.
+/// Returns `true` if the folder was changed within the last second.
 fn is_fresh(folder: &Path) -> bool {
     let changed = fs::metadata(folder).and_then(|found| found.modified());
     changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < Duration::from_secs(1)))

@@ -11,9 +11,9 @@
 //! process, and sites on other CPUs do not wait. The locks are taken in the order of the CPUs, so
 //! that no two sites wait for each other.
 //!
-//! Anybody may hold such a lock for as long as he likes. So the wait has a bound, and who comes to
-//! it goes on with the look alone, which is told. A site in another network namespace, which has
-//! such folders of its own, is not waited for either.
+//! Anybody may hold such a lock for as long as they like. So the wait has a bound; a site that
+//! reaches it goes on without the lock and remarks on that. A site in another network namespace,
+//! which has such folders of its own, is not waited for either.
 
 use std::fs::File;
 use std::path::Path;
@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 use quietcore_units::{CpuId, CpuSet};
 use rustix::fs::{FlockOperation, flock};
 
-/// The folder of the CPUs' folders.
+/// Folder that holds a folder for each CPU.
 const CPUS: &str = "/sys/devices/system/cpu";
-/// The longest wait for all of them. A process begins within a second, a guest may take longer.
+/// Longest wait for all locks. A process begins within a second, a guest may take longer.
 const WAIT_MAX: Duration = Duration::from_secs(15);
 /// Time between two tries.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
@@ -38,7 +38,7 @@ pub(crate) struct CpuLocks {
 }
 
 impl CpuLocks {
-    /// Takes the locks of these CPUs, for which it waits. Where a folder can't be opened there is
+    /// Waits for the locks of these CPUs and takes them. Where a folder can't be opened, there is
     /// no lock to wait for.
     pub(crate) fn take(cpus: CpuSet) -> Self {
         Self::take_in(Path::new(CPUS), cpus, WAIT_MAX)
@@ -64,7 +64,7 @@ impl CpuLocks {
     }
 }
 
-/// Locks the file; returns whether that was possible until then. It is tried once at least.
+/// Locks the file; returns `false` if that was not possible until `end`. Tries once at least.
 fn try_until(file: &File, end: Instant) -> bool {
     loop {
         if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -86,7 +86,7 @@ mod tests {
     const NO_TIME: Duration = Duration::ZERO;
     const LONG: Duration = Duration::from_secs(60);
 
-    /// A folder with four CPUs.
+    /// Makes a folder with four CPUs.
     fn cpus() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         (0..4)

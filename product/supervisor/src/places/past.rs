@@ -10,29 +10,29 @@ use std::time::SystemTime;
 use super::{OWNER, Places, SITE_COUNT_MAX, log_file};
 use crate::control::EventLine;
 
-/// The file of events in the folder of a site's state, an object a line.
+/// Name of the file of events in the folder of a site's state: one JSON object a line.
 pub const EVENTS: &str = "events.jsonl";
-/// The most bytes of such a file that are read.
+/// Limit of the bytes of such a file that are read.
 const BYTES_MAX: u64 = 16 << 20;
 
 /// A site that has run here, as far as its events tell.
 #[derive(Clone, Debug)]
 pub struct PastSite {
-    /// Its name.
+    /// Name of the site.
     pub name: String,
-    /// The site file; `None` where that is not known.
+    /// Path of the site file; `None` where that is not known.
     pub site_file: Option<PathBuf>,
-    /// When its last event was written.
+    /// Time at which its last event was written.
     pub last: SystemTime,
     log: PathBuf,
 }
 
 impl PastSite {
-    /// Its events, the oldest first. Lines that can't be read, such as one that a power failure has
-    /// cut, are left out.
+    /// Reads its events, the oldest first. Lines that can't be read, such as one that a power
+    /// failure has cut, are left out.
     ///
     /// # Errors
-    /// When there is a file and it can't be read.
+    /// When there is a file but it can't be read.
     pub fn events(&self) -> io::Result<Vec<EventLine>> {
         let mut events = Vec::new();
         for path in [log_file::older(&self.log), self.log.clone()] {
@@ -50,7 +50,7 @@ impl PastSite {
 }
 
 impl Places {
-    /// The sites of which events are kept, whether they run or not, the latest first.
+    /// Lists the sites of which events are kept, running or not, the latest first.
     pub fn past(&self) -> Vec<PastSite> {
         let Some(state) = &self.state else { return Vec::new() };
         let listed = fs::read_dir(state).into_iter().flatten().take(SITE_COUNT_MAX).flatten();
@@ -60,7 +60,7 @@ impl Places {
     }
 }
 
-/// The site of a folder of STATE, where it has events.
+/// Returns the site of a folder of STATE, if it has events.
 fn look_at(folder: &Path) -> Option<PastSite> {
     let name = folder.file_name()?.to_str()?;
     let (name, _number) = name.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;

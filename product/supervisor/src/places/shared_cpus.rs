@@ -1,28 +1,28 @@
 //! CPUs of a site that somebody else's partitions have at this moment.
 //!
-//! Two real-time tasks that are pinned to one CPU take each other's time, and neither knows: the
-//! site that comes second is refused. All else is said: a partition at ordinary priority gives way,
-//! and a campaign ends by itself.
+//! Two real-time tasks that are pinned to one CPU take each other's time without knowing, so the
+//! site that comes second is refused. Everything else is only remarked on: a partition at ordinary
+//! priority gives way, and a campaign ends by itself.
 
 use std::fmt;
 
 use quietcore_host::Source;
-use quietcore_host::running_partitions::{RealTimePolicy, RunningPartition};
+use quietcore_host::running_partitions::RunningPartition;
 use quietcore_site::{Partition, Scheduling, Site};
-use quietcore_units::{CpuId, CpuSet};
+use quietcore_units::{CpuId, CpuSet, SchedulingPolicy};
 
-/// A CPU that a partition of a site and one that runs both have.
+/// A CPU that both a partition of a site and a running one have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedCpu {
-    /// The CPU.
+    /// CPU that both have.
     pub cpu: CpuId,
-    /// The partition of the site that is looked at.
+    /// Name of the partition of the site that is looked at.
     pub partition: String,
-    /// The one that runs.
+    /// Running partition that has the CPU.
     pub holder: RunningPartition,
-    /// The highest policy of its threads on the CPU; `None` where none is a real-time thread.
-    pub policy: Option<RealTimePolicy>,
-    /// Whether both have real-time tasks that are pinned to the CPU, and the other site stays up
+    /// Highest policy of its threads on the CPU; `None` if none is a real-time thread.
+    pub policy: Option<SchedulingPolicy>,
+    /// `true` if both have real-time tasks that are pinned to the CPU, and the other site stays up
     /// until somebody brings it down.
     pub is_refused: bool,
 }
@@ -51,14 +51,14 @@ impl fmt::Display for SharedCpu {
     }
 }
 
-/// Returns what of a site's CPUs others have now, by partition and CPU. Partitions that this
+/// Returns the CPUs of a site that others have now, by partition and CPU. Partitions that this
 /// process has started itself don't count.
 pub fn shared_now(site: &Site) -> Vec<SharedCpu> {
     let running = RunningPartition::find_others(&Source::live());
     shared_cpus(site, &running)
 }
 
-/// Returns what of a site's CPUs the partitions that run have, by partition and CPU.
+/// Returns the CPUs of a site that the running partitions have, by partition and CPU.
 pub fn shared_cpus(site: &Site, running: &[RunningPartition]) -> Vec<SharedCpu> {
     let of = |partition: &Partition| {
         let mut found = shared_of(&partition.name, partition.cpus_in_use(), running);
@@ -69,8 +69,8 @@ pub fn shared_cpus(site: &Site, running: &[RunningPartition]) -> Vec<SharedCpu> 
     site.partitions().iter().flat_map(of).collect()
 }
 
-/// Returns what of the CPUs of a partition, or of a probe in its place, the partitions that run
-/// have, if its tasks are real-time ones that are pinned there.
+/// Returns the CPUs of a partition, or of a probe in its place, that the running partitions have.
+/// `is_refused` takes for granted that its own tasks are real-time ones that are pinned there.
 pub fn shared_of(partition: &str, cpus: CpuSet, running: &[RunningPartition]) -> Vec<SharedCpu> {
     let on = |cpu: CpuId| running.iter().filter_map(move |holder| shared(partition, cpu, holder));
     cpus.iter().flat_map(on).collect()
@@ -91,7 +91,7 @@ fn shared(partition: &str, cpu: CpuId, holder: &RunningPartition) -> Option<Shar
     })
 }
 
-/// Returns the CPUs that a site's real-time partitions have.
+/// Returns the CPUs of a site's real-time partitions.
 pub(crate) fn real_time_cpus(site: &Site) -> CpuSet {
     let partitions = site.partitions().iter().filter(|partition| is_real_time(partition));
     partitions.fold(CpuSet::default(), |all, partition| all.union(&partition.cpus_in_use()))
@@ -104,13 +104,13 @@ fn is_real_time(partition: &Partition) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_host::controls::ProcessName;
+    use quietcore_host::process::ProcessName;
     use quietcore_host::running_partitions::{PartitionOwner, RealTimeThread};
     use quietcore_record::class::catalogue;
 
     use super::*;
 
-    /// A site with a partition on CPU 1.
+    /// Makes a site with a partition on CPU 1.
     fn site(policy: &str) -> Site {
         let text = format!(
             "[site]\nname = \"line\"\n[[partition]]\nname = \"servo\"\nclass = \
@@ -120,13 +120,13 @@ mod tests {
         quietcore_site::read("line.toml", text.as_bytes(), &catalogue()).unwrap()
     }
 
-    /// A partition of another site, or of a campaign, with a real-time thread on these CPUs.
+    /// Makes a partition of another site, or of a campaign, with a real-time thread on these CPUs.
     fn running(is_of_site: bool, thread: Option<&str>) -> RunningPartition {
         let supervisor = ProcessName { process: 4711, began: 1, namespace: None };
         let cpus = "1".parse().unwrap();
         let (site, partition) = ("press".to_owned(), "axis".to_owned());
         let owner = PartitionOwner { site, partition, cpus, supervisor };
-        let policy = RealTimePolicy::Fifo(90);
+        let policy = SchedulingPolicy::Fifo { priority: 90 };
         let threads =
             thread.iter().map(|cpus| RealTimeThread { policy, cpus: cpus.parse().unwrap() });
         RunningPartition {

@@ -1,8 +1,8 @@
-//! Who started a site, and from where.
+//! The origin of a site: the user, folder and terminal that started it.
 //!
-//! All of it is for people to read and for one decision: whether somebody who names no site can
-//! mean one that was started elsewhere. Nothing is granted by it; what a user may do, the folders'
-//! owner and mode decide. What can't be read is left out.
+//! All of it is for people to read, and for one decision: whether a user who names no site can mean
+//! one that was started elsewhere. It grants nothing; the folders' owner and mode decide what a
+//! user may do. What can't be read is left out.
 
 use std::fmt;
 use std::fs;
@@ -13,37 +13,37 @@ use quietcore_host::running_partitions::user_name;
 use rustix::process::{geteuid, getppid};
 use serde::{Deserialize, Serialize};
 
-/// The most processes looked at between this one and the command that started it.
+/// Limit of the processes looked at between this one and the command that started it.
 const ANCESTORS_MAX: usize = 4;
-/// What stands in `loginuid` where nobody has logged in.
+/// Content of `loginuid` where nobody has logged in.
 const NOBODY: u32 = u32::MAX;
 /// The major device numbers of terminals: of the console and serial ones, and of `pts`.
 const CONSOLES: u32 = 4;
 const PSEUDO_TERMINALS: std::ops::RangeInclusive<u32> = 136..=143;
-/// Minor device numbers of a major one of `pts`.
+/// Number of minor device numbers for each major one of `pts`.
 const PSEUDO_TERMINALS_EACH: u32 = 256;
 
-/// Who started a site, and from where.
+/// The user who started a site, with folder, terminal and command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartedBy {
-    /// The user whose process it is.
+    /// User that the process belongs to.
     pub user: String,
-    /// The user who has logged in, where that is another one, as behind `sudo`.
+    /// User who has logged in, if that is another one, as with `sudo`.
     pub login: Option<String>,
-    /// The working folder.
+    /// Working folder at the start.
     pub folder: Option<PathBuf>,
-    /// The terminal, such as `pts/3`.
+    /// Terminal, such as `pts/3`.
     pub terminal: Option<String>,
     /// Number of the session that the terminal belongs to.
     pub session: Option<i32>,
-    /// The command that has started it, such as `bash`.
+    /// Command that has started it, such as `bash`.
     pub command: Option<String>,
-    /// The service of systemd that it is part of.
+    /// Service of systemd that it is part of.
     pub service: Option<String>,
 }
 
 impl StartedBy {
-    /// Describes who has started this process.
+    /// Describes the origin of this process.
     pub fn this_process() -> Self {
         let user = geteuid().as_raw();
         let source = Source::live();
@@ -61,8 +61,8 @@ impl StartedBy {
         }
     }
 
-    /// Returns whether somebody `here` can mean this without naming it: it was started by the same
-    /// user, in the same working folder or the same session of a terminal.
+    /// Returns `true` if somebody `here` can mean this site without naming it: it was started by
+    /// the same user, in the same working folder or in the same session of a terminal.
     pub fn is_from(&self, here: &Self) -> bool {
         let same_folder = self.folder.is_some() && self.folder == here.folder;
         let same_terminal = self.terminal.is_some()
@@ -71,7 +71,7 @@ impl StartedBy {
     }
 }
 
-/// As in `anna as root in terminal pts/3 (bash), from /sites`.
+/// Writes a text such as `anna as root in terminal pts/3 (bash), from /sites`.
 impl fmt::Display for StartedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.login {
@@ -98,7 +98,7 @@ impl fmt::Display for StartedBy {
 struct Process {
     name: String,
     parent: u32,
-    /// Number of its session; 0 where that began outside of this PID namespace.
+    /// Number of its session; 0 if that began outside of this PID namespace.
     session: i32,
     /// Device number of its terminal; 0 without one.
     terminal: u32,
@@ -109,7 +109,7 @@ impl Process {
         Self::parse(&fs::read_to_string(format!("/proc/{number}/stat")).ok()?)
     }
 
-    /// `NUMBER (NAME) STATE PARENT GROUP SESSION TERMINAL …`; a name may hold anything.
+    /// Parses `NUMBER (NAME) STATE PARENT GROUP SESSION TERMINAL …`; a name may contain anything.
     fn parse(stat: &str) -> Option<Self> {
         let (before, after) = stat.rsplit_once(") ")?;
         let (_, name) = before.split_once('(')?;
@@ -121,8 +121,8 @@ impl Process {
     }
 }
 
-/// The command that started this process, whose name is `own`: the nearest one of another name,
-/// since `up --detach` starts itself once more.
+/// Returns the command that started this process, whose name is `own`: the nearest ancestor of
+/// another name, since `up --detach` starts itself once more.
 fn command(own: &str) -> Option<String> {
     let mut number = getppid()?.as_raw_nonzero().get().cast_unsigned();
     for _ in 0..ANCESTORS_MAX {
@@ -135,7 +135,8 @@ fn command(own: &str) -> Option<String> {
     None
 }
 
-/// The name of a terminal by its device number; `None` for 0 and for those of other kinds.
+/// Returns the name of a terminal by its device number; `None` for 0 and for devices of other
+/// kinds.
 fn terminal(device: u32) -> Option<String> {
     let major = (device >> 8) & 0xfff;
     let minor = (device & 0xff) | ((device >> 12) & 0xf_ff00);
@@ -150,7 +151,8 @@ fn terminal(device: u32) -> Option<String> {
     }
 }
 
-/// The user who has logged in and not become another one since; `None` where nobody has.
+/// Returns the user who has logged in, even if they have become another one since; `None` if nobody
+/// has.
 fn logged_in() -> Option<u32> {
     let text = fs::read_to_string("/proc/self/loginuid").ok();
     let number = text.and_then(|text| text.trim().parse().ok()).filter(|it| *it != NOBODY);
@@ -158,8 +160,8 @@ fn logged_in() -> Option<u32> {
     number.or_else(|| std::env::var("SUDO_UID").ok()?.parse().ok())
 }
 
-/// The service whose group of processes this is, by the groups of `/proc/self/cgroup`. What a
-/// person starts at a desk is in a scope.
+/// Returns the service that this process is part of, from the groups in `/proc/self/cgroup`.
+/// Whatever a person starts at a desk is in a scope instead.
 fn service(groups: &str) -> Option<String> {
     let names = groups.lines().filter_map(|line| line.rsplit('/').next());
     names.filter(|name| name.ends_with(".service")).map(str::to_owned).next()
@@ -216,7 +218,7 @@ mod tests {
         assert_eq!(terminal((137 << 8) | 1).as_deref(), Some("pts/257"));
         assert_eq!(terminal((4 << 8) | 64).as_deref(), Some("ttyS0"));
         assert_eq!(terminal(0), None);
-        // Begun from outside of its PID namespace, as in a container.
+        // It began outside of its PID namespace, as in a container.
         let outside = Process::parse("7 (sh) S 0 0 0 0 -1 4194560").unwrap();
         assert_eq!((outside.parent, outside.session, outside.terminal), (0, 0, 0));
         assert_eq!(Process::parse("1 (x"), None);

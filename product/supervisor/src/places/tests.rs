@@ -1,4 +1,4 @@
-//! Who may run a site, what is a leftover, and which folders are refused.
+//! The right to run a site, the signs of a leftover, and the folders that are refused.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -32,15 +32,15 @@ fn folders_follow_user_and_environment() {
     assert!(refused.to_string().contains("`QUIETCORE_RUN_DIR` is `r`"), "{refused}");
 }
 
-struct Ground {
+struct Fixture {
     folder: tempfile::TempDir,
     places: Places,
 }
 
-fn ground() -> Ground {
+fn ground() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let places = Places::new(folder.path().join("run"), folder.path().join("state"));
-    Ground { folder, places }
+    Fixture { folder, places }
 }
 
 fn description(site: &str) -> SiteDescription {

@@ -1,4 +1,4 @@
-//! Where a recording goes: a table in a file, and whatever else takes rows.
+//! The outputs of a recording: a table in a file, and whatever else takes rows.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -7,27 +7,28 @@ use std::path::{Path, PathBuf};
 
 use quietcore_program::place::Scalar;
 use quietcore_record::trace::{Meaning, Moment, Number, Recording, TableWriter};
+use quietcore_units::DataType;
 use tempfile::NamedTempFile;
 
 use super::Column;
 use super::parquet::ParquetWriter;
 
-/// Takes the rows of a recording.
+/// A consumer of a recording's rows.
 pub trait Output {
-    /// Says what the columns are. Called once, first.
+    /// Takes the columns. It is called once, first.
     ///
     /// # Errors
-    /// When it can't be written; the recording does not begin then.
+    /// When they can't be written; the recording does not begin then.
     fn begin(&mut self, columns: &[Column]) -> io::Result<()>;
 
-    /// Takes a row.
+    /// Takes the values of one sample.
     ///
     /// # Errors
-    /// When it can't be written; the recording ends then.
+    /// When they can't be written; the recording ends then.
     fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()>;
 }
 
-/// A recording for a plot takes rows, too.
+/// Takes the rows for a plot.
 impl Output for Recording {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         *self = Self::new(columns.iter().map(|column| column.path.clone()).collect());
@@ -42,10 +43,10 @@ impl Output for Recording {
     }
 }
 
-/// What the numbers of a type mean.
+/// Returns the meaning of a type's numbers in a plot.
 fn meaning_of(scalar: &Scalar) -> Meaning {
     match scalar {
-        Scalar::Bool => Meaning::Level,
+        Scalar::Number(DataType::Bool) => Meaning::Level,
         Scalar::Enum(names) => {
             let names = names.values.iter().map(|(name, value)| (*value, name.clone()));
             Meaning::Names(names.collect())
@@ -54,7 +55,7 @@ fn meaning_of(scalar: &Scalar) -> Meaning {
     }
 }
 
-/// Several at once.
+/// Passes all rows to several outputs, in their order.
 impl Output for Vec<&mut dyn Output> {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         self.iter_mut().try_for_each(|output| output.begin(columns))
@@ -75,7 +76,7 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format that a file's ending names.
+    /// Returns the format for a file's extension; `None` if it is another one.
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),
@@ -85,14 +86,14 @@ impl FileFormat {
     }
 }
 
-/// A table in a file. The file appears, or replaces what was there, when it is
+/// A table in a file. The file appears, or replaces an older one, when it is
 /// [finished](Self::finish).
 #[derive(Debug)]
 pub struct TableFile {
     path: PathBuf,
     format: FileFormat,
     table: Option<Table>,
-    /// The file as long as there is no table in it.
+    /// The temporary file, until a table begins in it.
     part: Option<NamedTempFile>,
 }
 
@@ -106,7 +107,7 @@ impl TableFile {
     /// Makes sure that the file can be written, before anything is recorded.
     ///
     /// # Errors
-    /// When its folder can't be written to, or something else than a file is there.
+    /// When its folder can't be written to, or there is something else than a plain file.
     pub fn create(path: &Path, format: FileFormat) -> io::Result<Self> {
         // Renaming would put a file in the place of a device, or of a link.
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -120,10 +121,10 @@ impl TableFile {
         Ok(Self { path: path.to_owned(), format, table: None, part: Some(part) })
     }
 
-    /// Ends the table; the file appears.
+    /// Ends the table, whereupon the file appears.
     ///
     /// # Errors
-    /// When the last of it can't be written.
+    /// When the last of it can't be written, or nothing was recorded.
     pub fn finish(self) -> io::Result<()> {
         let part = match self.table {
             None => return Err(io::Error::other("nothing was recorded")),

@@ -21,16 +21,17 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 use quietcore_program::place::Scalar;
 use quietcore_record::trace::{HEAD, Moment, Number};
+use quietcore_units::DataType;
 
 use super::Column;
 
-/// Rows in a group: with all variables some 32 MiB.
+/// Rows in a group: with all variables about 32 MiB.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// The schema that the file names.
+/// Name of the schema, written into the file.
 const SCHEMA: &str = "quietcore.trace/1";
 
-/// The values of a column that wait for their group to be full.
+/// The values of a column that wait until their group is full.
 #[derive(Debug)]
 enum Buffer {
     Bool(Vec<bool>),
@@ -51,11 +52,11 @@ impl Buffer {
         }
     }
 
-    /// Takes a number of the column's type; another one becomes the nearest there is.
+    /// Adds a number of the column's type; one of another type becomes the nearest value.
     fn push(&mut self, number: Number) {
         match (self, number) {
             (Self::Bool(values), number) => values.push(number.as_f64() != 0.0),
-            // Unsigned numbers keep their bits, as the format wants it.
+            // Unsigned numbers keep their bits, as the format requires.
             (Self::Narrow(values), number) => values.push(bits_of(number) as i32),
             (Self::Wide(values), number) => values.push(bits_of(number)),
             (Self::Single(values), Number::Single(value)) => values.push(value),
@@ -197,9 +198,9 @@ fn field(name: &str, physical: Physical, logical: Option<LogicalType>) -> io::Re
 
 fn kind_of(scalar: &Scalar) -> (Physical, Option<LogicalType>, Buffer) {
     match scalar {
-        Scalar::Bool => (Physical::BOOLEAN, None, Buffer::Bool(Vec::new())),
-        Scalar::F32 => (Physical::FLOAT, None, Buffer::Single(Vec::new())),
-        Scalar::F64 => (Physical::DOUBLE, None, Buffer::Double(Vec::new())),
+        Scalar::Number(DataType::Bool) => (Physical::BOOLEAN, None, Buffer::Bool(Vec::new())),
+        Scalar::Number(DataType::F32) => (Physical::FLOAT, None, Buffer::Single(Vec::new())),
+        Scalar::Number(DataType::F64) => (Physical::DOUBLE, None, Buffer::Double(Vec::new())),
         whole => {
             let bits = if whole.bytes() > 4 { 64 } else { 8 * whole.bytes() as i8 };
             let logical = LogicalType::integer(bits, whole.is_signed());
@@ -223,12 +224,12 @@ mod tests {
     fn values_come_back_with_their_types() {
         let column = |path: &str, scalar| Column { path: path.to_owned(), scalar };
         let columns = [
-            column("a.bool", Scalar::Bool),
-            column("a.u8", Scalar::U8),
-            column("a.i16", Scalar::I16),
-            column("a.u64", Scalar::U64),
-            column("a.f32", Scalar::F32),
-            column("a.f64[2]", Scalar::F64),
+            column("a.bool", Scalar::Number(DataType::Bool)),
+            column("a.u8", Scalar::Number(DataType::U8)),
+            column("a.i16", Scalar::Number(DataType::I16)),
+            column("a.u64", Scalar::Number(DataType::U64)),
+            column("a.f32", Scalar::Number(DataType::F32)),
+            column("a.f64[2]", Scalar::Number(DataType::F64)),
         ];
         let mut file = tempfile::tempfile().unwrap();
         let mut table = ParquetWriter::new(file.try_clone().unwrap(), &columns).unwrap();

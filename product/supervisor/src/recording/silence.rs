@@ -1,4 +1,4 @@
-//! When a recording has waited long enough for samples that don't come. Pure.
+//! The limit of a recording's wait for samples that don't come. Pure.
 //!
 //! A task with a period gives samples as long as it runs. One that is started by an event or a
 //! state may rest for as long as it likes; there the partition's life counts instead.
@@ -7,39 +7,40 @@ use std::time::{Duration, Instant};
 
 use quietcore_units::Nanos;
 
-/// Without a sign of life for as long as this, or twenty times the distance of samples, the
-/// recording ends.
+/// Longest time without a sign of life, as a time and in distances of samples; the longer one ends
+/// the recording.
 const LIMIT_MIN: Duration = Duration::from_secs(5);
 const LIMIT_SAMPLES: u32 = 20;
 
-/// How long nothing was heard.
+/// The time for which nothing has come.
 #[derive(Debug)]
 pub(super) struct Silence {
     limit: Duration,
     since: Instant,
-    /// The steps of the partition, where they are a sign of life.
+    /// Steps of the partition, where they are the sign of life.
     steps: Option<u64>,
 }
 
 impl Silence {
-    /// Begins to listen for samples at this distance; zero where the task has no period.
+    /// Begins to wait for samples at this distance, which is zero if the task has no period.
     pub(super) fn new(distance: Nanos, now: Instant) -> Self {
         let samples = Duration::from_nanos(distance.get()).saturating_mul(LIMIT_SAMPLES);
         let steps = (distance == Nanos::ZERO).then_some(0);
         Self { limit: LIMIT_MIN.max(samples), since: now, steps }
     }
 
-    /// Whether the task has no period.
+    /// Returns `true` if the task has no period, so that it may rest.
     pub(super) fn may_rest(&self) -> bool {
         self.steps.is_some()
     }
 
-    /// A sample has come.
+    /// Takes note that a sample has come.
     pub(super) fn end(&mut self, now: Instant) {
         self.since = now;
     }
 
-    /// No sample comes: for how long, if that is too long. The partition has run this many steps.
+    /// Takes note that no sample has come, and that the partition has run `steps` steps. Returns
+    /// the time of silence, if that is too long.
     pub(super) fn lasts(&mut self, now: Instant, steps: u64) -> Option<Duration> {
         if let Some(before) = &mut self.steps
             && std::mem::replace(before, steps) != steps

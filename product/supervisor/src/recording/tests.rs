@@ -10,7 +10,7 @@ use crate::fake::{FakeProgram, FakeSite};
 use crate::places::{Claim, Places};
 use crate::server::{Limits, Server};
 
-struct Ground {
+struct Fixture {
     site: Arc<FakeSite>,
     places: Places,
     _server: Server,
@@ -18,8 +18,8 @@ struct Ground {
     folder: tempfile::TempDir,
 }
 
-/// A site whose program runs a cycle each 200 µs; `None` leaves it standing.
-fn ground(period: Option<Duration>) -> Ground {
+/// Makes a site whose program runs a cycle each `period`, or none at all.
+fn ground(period: Option<Duration>) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let program = FakeProgram::start(folder.path()).unwrap();
     if let Some(period) = period {
@@ -31,13 +31,13 @@ fn ground(period: Option<Duration>) -> Ground {
     let served = Arc::clone(&site) as Arc<dyn crate::Site>;
     let listener = claim.listen().unwrap();
     let server = Server::start(listener, "line", served, Limits::default()).unwrap();
-    Ground { site, places, _server: server, _claim: claim, folder }
+    Fixture { site, places, _server: server, _claim: claim, folder }
 }
 
 const QUICK: Option<Duration> = Some(Duration::from_micros(200));
 
-fn wanted(variables: &[&str], trigger: Option<&str>, length: Length) -> Wanted {
-    Wanted {
+fn wanted(variables: &[&str], trigger: Option<&str>, length: Length) -> RecordingRequest {
+    RecordingRequest {
         variables: variables.iter().map(|text| (*text).to_owned()).collect(),
         every: 1,
         task: 0,
@@ -48,15 +48,15 @@ fn wanted(variables: &[&str], trigger: Option<&str>, length: Length) -> Wanted {
 }
 
 fn run(
-    ground: &Ground,
-    wanted: &Wanted,
+    ground: &Fixture,
+    wanted: &RecordingRequest,
     output: &mut dyn Output,
 ) -> Result<Summary, RecordingError> {
     let mut client = Client::connect(&ground.places, None).unwrap();
     record(&mut client, "axis", wanted, output, &mut |_| {}, &AtomicBool::new(false))
 }
 
-fn table(ground: &Ground, wanted: &Wanted) -> (Summary, Vec<Vec<String>>) {
+fn table(ground: &Fixture, wanted: &RecordingRequest) -> (Summary, Vec<Vec<String>>) {
     let path = ground.folder.path().join("trace.csv");
     let mut file = TableFile::create(&path, FileFormat::of(&path).unwrap()).unwrap();
     let summary = run(ground, wanted, &mut file).unwrap();
@@ -79,7 +79,7 @@ fn every_cycle_is_recorded_until_all_is_kept() {
     let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();
     for row in 1..=50 {
         assert_eq!(number(row, 0), number(1, 0) + row as f64 - 1.0, "no cycle is left out");
-        // The counter of the cycle after which it was taken, and what was computed from it.
+        // The counter of the cycle after which it was taken, and a value computed from it.
         assert_eq!((number(row, 6), number(row, 4)), (number(row, 0) + 1.0, number(row, 6)));
     }
     assert!(rows[1..].iter().all(|row| row[5] == "1"), "{rows:?}");
@@ -122,14 +122,14 @@ fn a_duration_counts_in_the_tasks_period() {
 fn what_cannot_be_recorded_is_refused_before_the_program_is_asked() {
     let ground = ground(None);
     let one = Length::Samples(1);
-    let refusal = |wanted: &Wanted| {
+    let refusal = |wanted: &RecordingRequest| {
         run(&ground, wanted, &mut Recording::new(Vec::new())).unwrap_err().to_string()
     };
     assert!(refusal(&wanted(&["servo_P.Kq"], None, one)).contains("`Kp`"));
     assert!(refusal(&wanted(&["servo_P"], Some("servo_Q.x"), one)).contains("servo_Q"));
     let limit = refusal(&wanted(&["servo_P"], Some("servo_Y.mode == RNU"), one));
     assert_eq!(limit, "the trigger compares `servo_Y.mode` with `RNU`, which is no Mode");
-    let task = refusal(&Wanted { task: 3, ..wanted(&["servo_P"], None, one) });
+    let task = refusal(&RecordingRequest { task: 3, ..wanted(&["servo_P"], None, one) });
     assert_eq!(task, "there is no task 3; this partition has 0 `main`");
     assert!(ground.site.state().asked.iter().all(|asked| asked.starts_with("open")));
     let ended = AtomicBool::new(true);

@@ -1,11 +1,11 @@
-//! Giving retained values back to a build, by name and type. Pure.
+//! Matches retained values with the variables of a build, by name and type. Pure.
 //!
-//! | the variable is | what happens |
+//! | the variable is | result |
 //! |---|---|
 //! | in both, of one type | its value is given back |
-//! | in both, of different types | its value is not given, which is said; a site is not brought up so |
-//! | new | it keeps its initial value, which is said |
-//! | gone | its value is dropped, which is said |
+//! | in both, of different types | its value is not given, which is reported; a site stays down |
+//! | new | it keeps its initial value, which is reported |
+//! | gone | its value is dropped, which is reported |
 
 use std::collections::HashMap;
 
@@ -13,37 +13,38 @@ use super::{Snapshot, Variable};
 
 /// A value that is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Restored<'a> {
-    /// Which variable of the build, counted from 0.
-    pub variable: usize,
-    /// Its bytes.
-    pub value: &'a [u8],
+pub(crate) struct Restored<'a> {
+    /// Index of the variable in the build, from 0.
+    pub(crate) variable: usize,
+    /// Value, as its bytes.
+    pub(crate) value: &'a [u8],
 }
 
-/// What a snapshot means for a build.
+/// The match of a snapshot with a build.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Match<'a> {
-    /// The values that are given back.
-    pub restored: Vec<Restored<'a>>,
+pub(crate) struct Match<'a> {
+    /// Values that are given back.
+    pub(crate) restored: Vec<Restored<'a>>,
     /// Variables of the build that the snapshot does not know.
-    pub new: Vec<String>,
+    pub(crate) new: Vec<String>,
     /// Variables of the snapshot that the build does not know.
-    pub gone: Vec<String>,
+    pub(crate) gone: Vec<String>,
     /// Variables whose type has changed, each with both types.
-    pub changed: Vec<String>,
+    pub(crate) changed: Vec<String>,
 }
 
-/// Retained variables whose type has changed: any choice of their values would be silently wrong.
+/// The error of retained variables whose type has changed: any choice of their values would be
+/// silently wrong.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "retained values can't be given back, their types have changed: {}; start with `--cold` to \
      begin with initial values",
     .0.join(", ")
 )]
-pub struct Mismatch(pub Vec<String>);
+pub(crate) struct Mismatch(pub Vec<String>);
 
 /// Matches a snapshot with the retained variables of a build.
-pub fn match_variables<'a>(snapshot: &'a Snapshot, build: &[Variable]) -> Match<'a> {
+pub(crate) fn match_variables<'a>(snapshot: &'a Snapshot, build: &[Variable]) -> Match<'a> {
     let mut kept = HashMap::new();
     let mut rest = snapshot.values.as_slice();
     for variable in &snapshot.variables {

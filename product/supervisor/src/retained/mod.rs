@@ -1,4 +1,4 @@
-//! Retained variables on disk: what survives a restart.
+//! Retained variables on disk, where they survive a restart.
 //!
 //! ```text
 //! "QCRETAIN" │ version │ sequence │ length of table │ table (JSON) │ values │ CRC-32 of all before
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Two files take turns. Each is written beside its place and renamed, so a process that dies at
-//! any moment leaves at least one that is whole; the newest whole one counts. Where the machine
-//! itself may die only what was synchronised is sure: such a file is not written over until the
+//! any moment leaves at least one whole file; the newest whole one counts. If the machine itself
+//! dies, only a synchronised file is sure to survive: such a file is not overwritten until the
 //! other one is synchronised, too.
 //!
 //! ```text
@@ -15,102 +15,109 @@
 //! place 1        write ─ keep ────────────────────────── write ─ …
 //! ```
 //!
-//! The table says what the values are, by name and type, so that they can be given back to another
-//! build, and so that a value is never given to a variable of another type.
+//! The table gives the name and type of each value, so that values can be given back to another
+//! build, and never to a variable of another type.
 
 mod matching;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-pub use matching::{Match, Mismatch, Restored, match_variables};
+use crate::world::Storage;
+pub(crate) use matching::{Mismatch, match_variables};
 
 const MAGIC: &[u8; 8] = b"QCRETAIN";
 const VERSION: u32 = 1;
-/// The two files.
+/// Names of the two files.
 const NAMES: [&str; 2] = crate::places::RETAINED;
-/// The largest file that is read.
+/// Limit of the size of a file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 4;
 const CHECKSUM_BYTES: usize = 4;
 
-/// One retained variable: what its value is.
+/// The description of one retained value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Variable {
-    /// Its path in the program, such as `servo_DW.position`.
-    pub path: String,
-    /// Its type in the notation of the symbols, such as `f64` or `i16[4]`.
-    pub type_name: String,
-    /// Its size.
-    pub bytes: u32,
+pub(crate) struct Variable {
+    /// Path of the variable in the program, such as `servo_DW.position`.
+    pub(crate) path: String,
+    /// Type in the notation of the symbols, such as `f64` or `i16[4]`.
+    pub(crate) type_name: String,
+    /// Size of the value in bytes.
+    pub(crate) bytes: u32,
 }
 
 /// The values of all retained variables after one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// Rises with each snapshot of a partition, over all its restarts.
-    pub sequence: u64,
-    /// What the values are, in their order.
-    pub variables: Vec<Variable>,
-    /// The values, one after the other.
-    pub values: Vec<u8>,
+pub(crate) struct Snapshot {
+    /// Number that rises with each snapshot of a partition, over all its restarts.
+    pub(crate) sequence: u64,
+    /// Descriptions of the values, in their order.
+    pub(crate) variables: Vec<Variable>,
+    /// Bytes of the values, one after the other.
+    pub(crate) values: Vec<u8>,
 }
 
-/// Why a snapshot can't be written or read.
+/// The error of files of retained values.
 #[derive(Debug, thiserror::Error)]
-pub enum RetainError {
-    /// The file can't be written or read.
+pub(crate) enum RetainError {
+    /// A file can't be written or removed.
     #[error("the retained values in `{path}` can't be {what}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// `written` or `read`.
+        /// The attempt that failed: `written` or `removed`.
         what: &'static str,
-        /// Why.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// Both files are damaged, so that nobody can say what the values were.
+    /// Both files are damaged, so the values are lost.
     #[error(
         "both files of retained values in `{folder}` are damaged ({why}); start with `--cold` to \
          begin with initial values"
     )]
     Damaged {
-        /// The folder.
+        /// Folder of the two files.
         folder: String,
-        /// What is wrong with the newer one.
+        /// Damage of one of them, in words.
         why: String,
     },
 }
 
 /// The two files in a partition's state folder.
 #[derive(Debug)]
-pub struct RetainFiles {
+pub(crate) struct RetainFiles {
+    storage: Arc<dyn Storage>,
     folder: PathBuf,
     sequence: u64,
-    /// The place that is written next; the other one holds what is sure.
+    /// Index of the file that is written next; the other one may hold a synchronised snapshot.
     next: usize,
+    /// `true` if the other one is known to be synchronised.
+    is_sure: bool,
 }
 
 impl RetainFiles {
-    /// The files in `folder`, which need not exist yet, and the newest snapshot in them.
+    /// Opens the files in `folder`, which need not exist yet, and returns the newest snapshot in
+    /// them.
     ///
     /// # Errors
     /// [`RetainError::Damaged`] when there are files and none of them is whole.
-    pub fn open(folder: &Path) -> Result<(Self, Option<Snapshot>), RetainError> {
+    pub(crate) fn open(
+        storage: Arc<dyn Storage>,
+        folder: &Path,
+    ) -> Result<(Self, Option<Snapshot>), RetainError> {
+        // A process that died may have left one half written.
+        let _ = storage.remove(&folder.join(NAMES[0]).with_extension("new"));
         let mut newest: Option<Snapshot> = None;
         let mut damage = None;
         let mut next = 0;
         for (place, name) in NAMES.iter().enumerate() {
-            match read(&folder.join(name)) {
+            match read(&*storage, &folder.join(name)) {
                 Ok(Some(found)) => {
                     if newest.as_ref().is_none_or(|newest| newest.sequence < found.sequence) {
                         newest = Some(found);
@@ -125,32 +132,44 @@ impl RetainFiles {
             return Err(RetainError::Damaged { folder: folder.display().to_string(), why });
         }
         let sequence = newest.as_ref().map_or(0, |newest| newest.sequence);
-        Ok((Self { folder: folder.to_owned(), sequence, next }, newest))
+        let folder = folder.to_owned();
+        Ok((Self { storage, folder, sequence, next, is_sure: false }, newest))
     }
 
-    /// The files in `folder`, whatever they hold; they will be overwritten.
-    pub fn begin_anew(folder: &Path) -> Self {
-        let anew = Self { folder: folder.to_owned(), sequence: 0, next: 0 };
-        Self::open(folder).map_or(anew, |(files, _)| files)
+    /// Opens the files in `folder`, whatever they hold; they will be overwritten.
+    pub(crate) fn begin_anew(storage: Arc<dyn Storage>, folder: &Path) -> Self {
+        let own = Arc::clone(&storage);
+        let folder_own = folder.to_owned();
+        let anew = Self { storage: own, folder: folder_own, sequence: 0, next: 0, is_sure: false };
+        Self::open(storage, folder).map_or(anew, |(files, _)| files)
     }
 
     /// Writes a snapshot over the older of the two and waits until it is on the disk, where it
-    /// survives a loss of power. The first one after [`open`](Self::open) must be such a one.
+    /// survives a loss of power. The first write after [`open`](Self::open) must be such a one.
     ///
     /// # Errors
     /// [`RetainError::File`]; the newer snapshot is still whole then.
-    pub fn keep(&mut self, variables: &[Variable], values: &[u8]) -> Result<(), RetainError> {
+    pub(crate) fn keep(
+        &mut self,
+        variables: &[Variable],
+        values: &[u8],
+    ) -> Result<(), RetainError> {
         self.replace(variables, values, true)?;
         self.next = 1 - self.next;
+        self.is_sure = true;
         Ok(())
     }
 
-    /// Writes a snapshot over all since the last [`keep`](Self::keep). It survives the death of
+    /// Writes a snapshot over any since the last [`keep`](Self::keep). It survives the death of
     /// every process, and costs no wait for the disk.
     ///
     /// # Errors
-    /// [`RetainError::File`]; the snapshot before is still whole then.
-    pub fn write(&mut self, variables: &[Variable], values: &[u8]) -> Result<(), RetainError> {
+    /// [`RetainError::File`]; the previous snapshot is still whole then.
+    pub(crate) fn write(
+        &mut self,
+        variables: &[Variable],
+        values: &[u8],
+    ) -> Result<(), RetainError> {
         self.replace(variables, values, false)
     }
 
@@ -163,7 +182,7 @@ impl RetainFiles {
         let sequence = self.sequence + 1;
         let bytes = encode(sequence, variables, values);
         let path = self.folder.join(NAMES[self.next]);
-        write_whole(&self.folder, &path, &bytes, sync).map_err(|source| RetainError::File {
+        write_whole(&*self.storage, &path, &bytes, sync).map_err(|source| RetainError::File {
             path: path.display().to_string(),
             what: "written",
             source,
@@ -172,14 +191,21 @@ impl RetainFiles {
         Ok(())
     }
 
-    /// Forgets all values: an origin restart.
+    /// Returns `true` if there is a snapshot on the disk that [`write`](Self::write) leaves as it
+    /// is. Otherwise the next one must be [kept](Self::keep).
+    pub(crate) fn is_sure(&self) -> bool {
+        self.is_sure
+    }
+
+    /// Forgets all values, as an origin restart does.
     ///
     /// # Errors
     /// [`RetainError::File`] when a file can't be removed.
-    pub fn forget(&mut self) -> Result<(), RetainError> {
+    pub(crate) fn forget(&mut self) -> Result<(), RetainError> {
+        self.is_sure = false;
         for name in NAMES {
             let path = self.folder.join(name);
-            match fs::remove_file(&path) {
+            match self.storage.remove(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(source) => {
@@ -192,31 +218,17 @@ impl RetainFiles {
     }
 }
 
-fn write_whole(folder: &Path, path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+fn write_whole(storage: &dyn Storage, path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let beside = path.with_extension("new");
-    fs::create_dir_all(folder)?;
-    let mut file = create_anew(&beside)?;
-    file.write_all(bytes)?;
-    if sync {
-        file.sync_data()?;
-    }
-    fs::rename(beside, path)?;
-    if sync {
-        // The new name, too.
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// A new file in the place of whatever a process that died may have left there.
-fn create_anew(path: &Path) -> io::Result<File> {
-    match File::create_new(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
-            File::create_new(path)
-        }
-        created => created,
-    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    storage.make_folder(folder)?;
+    let written = storage.write_anew(&beside, bytes, sync);
+    written.and_then(|()| storage.rename(&beside, path)).inspect_err(|_| {
+        // A file that is cut off is of no use to anybody, and a full disk needs its room.
+        let _ = storage.remove(&beside);
+    })?;
+    // The new name must be on the disk, too.
+    if sync { storage.sync_folder(folder) } else { Ok(()) }
 }
 
 fn encode(sequence: u64, variables: &[Variable], values: &[u8]) -> Vec<u8> {
@@ -234,26 +246,10 @@ fn encode(sequence: u64, variables: &[Variable], values: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The snapshot in a file; `None` where there is no file. The error says what is damaged.
-fn read(path: &Path) -> Result<Option<Snapshot>, String> {
-    // A pipe must not make anyone wait, and a link not lead elsewhere.
-    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let no_file = || format!("`{}` is not a regular file", path.display());
-    let file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
-            return Err(no_file());
-        }
-        Err(error) => return Err(format!("`{}`: {error}", path.display())),
-    };
-    if !file.metadata().map_err(|error| error.to_string())?.is_file() {
-        return Err(no_file());
-    }
-    let mut bytes = Vec::new();
-    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
+/// Reads the snapshot in a file; `None` if there is no file. The error is a message that names the
+/// damaged file.
+fn read(storage: &dyn Storage, path: &Path) -> Result<Option<Snapshot>, String> {
+    let Some(bytes) = storage.read(path, FILE_BYTES_MAX)? else { return Ok(None) };
     decode(&bytes).map(Some).ok_or_else(|| format!("`{}` is not whole", path.display()))
 }
 

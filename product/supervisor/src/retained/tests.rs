@@ -1,7 +1,14 @@
-//! What is written comes back, and nothing else is taken for it.
+//! A snapshot is read back as it was written, and nothing else is taken for one.
+
+use std::fs;
 
 use super::*;
+use crate::world::storage::{Disk, FullDisk};
 use proptest::prelude::*;
+
+fn open(folder: &Path) -> Result<(RetainFiles, Option<Snapshot>), RetainError> {
+    RetainFiles::open(Arc::new(Disk), folder)
+}
 
 fn variables() -> Vec<Variable> {
     let of = |path: &str, type_name: &str, bytes| Variable {
@@ -15,43 +22,43 @@ fn variables() -> Vec<Variable> {
 #[test]
 fn the_newest_snapshot_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut files, nothing) = RetainFiles::open(folder.path()).unwrap();
+    let (mut files, nothing) = open(folder.path()).unwrap();
     assert_eq!(nothing, None);
     for value in 1..=3 {
         files.keep(&variables(), &[value; 10]).unwrap();
     }
-    let (mut files, found) = RetainFiles::open(folder.path()).unwrap();
+    let (mut files, found) = open(folder.path()).unwrap();
     let found = found.unwrap();
     assert_eq!((found.sequence, found.values), (3, vec![3; 10]));
     assert_eq!(found.variables, variables());
     files.keep(&variables(), &[4; 10]).unwrap();
     files.forget().unwrap();
-    assert_eq!(RetainFiles::open(folder.path()).unwrap().1, None);
+    assert_eq!(open(folder.path()).unwrap().1, None);
 }
 
 #[test]
 fn a_file_cut_off_anywhere_leaves_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
+    let (mut files, _) = open(folder.path()).unwrap();
     files.keep(&variables(), &[1; 10]).unwrap();
     files.keep(&variables(), &[2; 10]).unwrap();
     let newer = folder.path().join("retained.1");
     let whole = fs::read(&newer).unwrap();
     for length in 0..whole.len() {
         fs::write(&newer, &whole[..length]).unwrap();
-        let found = RetainFiles::open(folder.path()).unwrap().1.unwrap();
+        let found = open(folder.path()).unwrap().1.unwrap();
         assert_eq!(found.values, [1; 10], "cut off after {length} bytes");
     }
     fs::remove_file(folder.path().join("retained.0")).unwrap();
-    let refused = RetainFiles::open(folder.path()).unwrap_err().to_string();
+    let refused = open(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("damaged") && refused.contains("--cold"), "{refused}");
 }
 
 #[test]
 fn what_was_kept_is_written_over_only_by_what_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
-    let values = |name: &str| read(&folder.path().join(name)).unwrap().unwrap().values[0];
+    let (mut files, _) = open(folder.path()).unwrap();
+    let values = |name: &str| read(&Disk, &folder.path().join(name)).unwrap().unwrap().values[0];
     files.keep(&variables(), &[1; 10]).unwrap();
     for value in 2..5 {
         files.write(&variables(), &[value; 10]).unwrap();
@@ -60,7 +67,7 @@ fn what_was_kept_is_written_over_only_by_what_is_kept() {
     files.keep(&variables(), &[5; 10]).unwrap();
     files.write(&variables(), &[6; 10]).unwrap();
     assert_eq!((values("retained.0"), values("retained.1")), (6, 5));
-    let newest = RetainFiles::open(folder.path()).unwrap().1.unwrap();
+    let newest = open(folder.path()).unwrap().1.unwrap();
     assert_eq!(newest.values, [6; 10]);
 }
 
@@ -77,14 +84,30 @@ fn what_is_no_regular_file_is_refused_and_replaced() {
     pipe("retained.new");
     std::os::unix::fs::symlink("elsewhere", folder.path().join("retained.1")).unwrap();
     for name in NAMES {
-        let refused = read(&folder.path().join(name)).unwrap_err();
+        let refused = read(&Disk, &folder.path().join(name)).unwrap_err();
         assert!(refused.ends_with(&format!("{name}` is not a regular file")), "{refused}");
     }
-    let refused = RetainFiles::open(folder.path()).unwrap_err().to_string();
+    let refused = open(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("not a regular file") && refused.contains("--cold"), "{refused}");
-    let mut files = RetainFiles::begin_anew(folder.path());
+    let mut files = RetainFiles::begin_anew(Arc::new(Disk), folder.path());
     files.keep(&variables(), &[1; 10]).unwrap();
-    assert_eq!(RetainFiles::open(folder.path()).unwrap().1.unwrap().values, [1; 10]);
+    assert_eq!(open(folder.path()).unwrap().1.unwrap().values, [1; 10]);
+}
+
+/// Goal: what is half written on a full disk does not keep its room, nor what a supervisor has left
+/// that was killed while it wrote. Found by the simulation.
+#[test]
+fn nothing_half_written_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut files, _) = open(folder.path()).unwrap();
+    files.keep(&variables(), &[1; 10]).unwrap();
+    let (mut full, _) = RetainFiles::open(Arc::new(FullDisk::default()), folder.path()).unwrap();
+    assert!(full.keep(&variables(), &[2; 10]).is_err());
+    let half = folder.path().join("retained.new");
+    assert!(!half.exists());
+    fs::write(&half, "QCRET").unwrap();
+    assert_eq!(open(folder.path()).unwrap().1.unwrap().values, [1; 10]);
+    assert!(!half.exists());
 }
 
 proptest! {

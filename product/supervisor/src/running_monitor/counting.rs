@@ -1,9 +1,9 @@
-//! What is new in a partition's exchange since the last look.
+//! Finds what is new in a partition's exchange since the last look.
 //!
-//! Overruns and missed cycles are counters of all tasks. Exceedances are those of the leading task,
-//! as the others are held back by it, and nobody counts them: while one cycle passed between two
-//! looks, its latency is the difference of two sums. Where several did, and their sum is above the
-//! limit, the bins above the limit are counted.
+//! Overruns and missed cycles are counters of all tasks. Exceedances are counted for the leading
+//! task alone, as the others are held back by it, and the exchange has no counter of them: if one
+//! cycle passed between two looks, its latency is the difference of two sums. If several did, and
+//! their sum is above the limit, the bins above the limit are counted.
 
 use quietcore_exchange::bins::index_of;
 use quietcore_exchange::{Happening, Pulse, TASK_LIMIT, TaskState, TaskStatistics, View};
@@ -11,7 +11,7 @@ use quietcore_units::Nanos;
 
 const TASKS_MAX: usize = TASK_LIMIT as usize;
 
-/// What has happened between two looks.
+/// The events between two looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     /// Jobs of any task that were not done at their deadline.
@@ -20,17 +20,17 @@ pub(super) struct News {
     pub(super) exceedances: u64,
     /// Releases of any task that came a whole period late or more.
     pub(super) missed_cycles: u64,
-    /// The task of the last overrun.
+    /// Task of the last overrun.
     pub(super) overrun_task: u32,
 }
 
-/// What was there at the last look.
+/// The counters at the last look.
 #[derive(Debug)]
 pub(super) struct Counting {
     limit: Nanos,
-    /// By task; `None` where nothing is known yet.
+    /// Counters by task; `None` where nothing is known yet.
     before: [Option<Pulse>; TASKS_MAX],
-    /// Exceedances of all the time of the leading task.
+    /// Exceedances of the leading task since its start.
     exceedances: u64,
 }
 
@@ -39,12 +39,13 @@ impl Counting {
         Self { limit, before: [None; TASKS_MAX], exceedances: 0 }
     }
 
-    /// Forgets what was there: what comes until the next look counts for nothing.
+    /// Forgets the last look: whatever comes until the next one counts for nothing.
     pub(super) fn forget(&mut self) {
         self.before = [None; TASKS_MAX];
     }
 
-    /// What is new. Nothing is while no cycles are run in earnest: in the warm-up, in a pause.
+    /// Returns what is new. Nothing is while cycles are not run in earnest: in the warm-up, in a
+    /// pause.
     pub(super) fn look(&mut self, view: &View<'_>) -> News {
         let mut news = News::default();
         if view.pause_requested() || view.is_paused() {
@@ -56,7 +57,7 @@ impl Counting {
                 self.before[index] = None;
                 continue;
             }
-            // One that writes at every try is read at the next look.
+            // A task that is writing at every try is read at the next look.
             let Ok(now) = task.pulse() else { continue };
             let before = self.before[index].replace(now);
             let known = before.filter(|before| before.counters.cycles <= now.counters.cycles);
@@ -92,7 +93,7 @@ impl Counting {
         }
     }
 
-    /// All releases above the limit so far.
+    /// Returns the number of all releases above the limit so far.
     fn above(&self, task: &TaskStatistics, now: &Pulse) -> u64 {
         let first = index_of(self.limit.get()).map_or(usize::MAX, |bin| bin.saturating_add(1));
         let last = index_of(now.release.max_ns).unwrap_or(quietcore_exchange::bins::BIN_COUNT - 1);
@@ -101,13 +102,14 @@ impl Counting {
     }
 }
 
-/// Whether a value is above a limit as far as the histogram can tell: not in the limit's own bin,
-/// which is at most a thousandth of it wide.
+/// Returns `true` if a value is above a limit as far as the histogram can tell: not in the limit's
+/// own bin, which is at most a thousandth of it wide.
 fn is_above(value: Nanos, limit: Nanos) -> bool {
     value > limit && index_of(value.get()) != index_of(limit.get())
 }
 
-/// When the last overrun of a task was done, if that is still told and not before `since`.
+/// Returns when the last overrun of a task was done, if its event can still be read and is not
+/// before `since`.
 pub(super) fn overrun_done(view: &View<'_>, task: u32, since: Nanos) -> Option<Nanos> {
     let mut told = view.events(task)?;
     let overruns = told.drain().filter(|it| matches!(it.what, Happening::Overrun { .. }));
@@ -116,7 +118,7 @@ pub(super) fn overrun_done(view: &View<'_>, task: u32, since: Nanos) -> Option<N
 
 #[cfg(test)]
 mod tests {
-    use quietcore_exchange::{Cycle, Recorder, Region, Shape};
+    use quietcore_exchange::{Recorder, Region, Release, Shape};
     use quietcore_process::exchange::Exchange;
 
     use super::*;
@@ -133,7 +135,7 @@ mod tests {
     fn record(recorder: &mut Recorder<'_>, latency_us: u64, overrun: bool) {
         let due = Nanos::from_secs(1);
         let latency = Nanos::from_micros(latency_us);
-        let cycle = Cycle {
+        let cycle = Release {
             due,
             started: due + latency,
             wakeup_latency: Nanos::ZERO,
@@ -165,7 +167,7 @@ mod tests {
             seen(&[&[late], &[(100, false)], &[(20, true)]]),
             [(0, 1, 0), (0, 0, 0), (1, 0, 0)]
         );
-        // Several between two looks: by the bins, and only if their sum leaves it open.
+        // Several between two looks are counted by the bins, and only if their sum leaves it open.
         assert_eq!(seen(&[&[(60, false), (60, false)]]), [(0, 0, 0)]);
         assert_eq!(seen(&[&[late, (5, false), late], &[late]]), [(0, 2, 0), (0, 1, 0)]);
         assert_eq!(seen(&[&[(1500, true), (500, true)], &[]]), [(2, 2, 1), (0, 0, 0)]);

@@ -1,4 +1,4 @@
-//! How often a partition had load shed for it, and how fast that was.
+//! The number of times that load was shed for a partition, and the speed of that.
 
 use std::collections::VecDeque;
 
@@ -6,37 +6,39 @@ use quietcore_units::Nanos;
 
 use crate::control::Reactions;
 
-/// Of so many reactions the median is taken.
+/// Number of the last reactions of which the median is taken.
 const RECENT_MAX: usize = 1024;
 
-/// The reactions of a partition's monitor.
+/// The reaction times of a partition's monitor.
 #[derive(Debug, Default)]
 pub(crate) struct ReactionFigures {
-    count: u64,
-    min: Nanos,
-    max: Nanos,
+    /// All of them, but for the median; `None` while nothing was shed.
+    all: Option<Reactions>,
     recent: VecDeque<Nanos>,
 }
 
 impl ReactionFigures {
-    /// Notes how long it took from the overrun's end until the last victim stood.
+    /// Notes the time from the end of an overrun until the last victim stood.
     pub(crate) fn note(&mut self, reaction: Nanos) {
-        self.min = if self.count == 0 { reaction } else { self.min.min(reaction) };
-        self.max = self.max.max(reaction);
-        self.count += 1;
+        let (last, median) = (reaction, reaction);
+        let all =
+            self.all.get_or_insert(Reactions { count: 0, last, min: last, median, max: last });
+        all.count += 1;
+        all.last = reaction;
+        all.min = all.min.min(reaction);
+        all.max = all.max.max(reaction);
         if self.recent.len() == RECENT_MAX {
             self.recent.pop_front();
         }
         self.recent.push_back(reaction);
     }
 
-    /// The figures; `None` while nothing was shed.
+    /// Returns the figures; `None` while nothing was shed.
     pub(crate) fn figures(&self) -> Option<Reactions> {
         let mut recent: Vec<_> = self.recent.iter().copied().collect();
-        let last = *recent.last()?;
         recent.sort_unstable();
         let median = *recent.get(recent.len() / 2)?;
-        Some(Reactions { count: self.count, last, min: self.min, median, max: self.max })
+        Some(Reactions { median, ..self.all? })
     }
 }
 

@@ -1,4 +1,4 @@
-//! When what was seen is enough for a reaction: so many of a kind within a window.
+//! Judges if what was seen is enough for a reaction: a number of one kind within a window.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,7 +8,7 @@ use quietcore_units::Nanos;
 
 use super::counting::News;
 
-/// What a partition is late with.
+/// The kinds of lateness of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Overrun,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Overrun, Self::Exceedance, Self::MissedCycle];
 
-    /// The word of its events.
+    /// Returns the kind that its events have in the log.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Overrun => "overrun-seen",
@@ -39,16 +39,16 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Something to react to.
+/// A finding that asks for a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) kind: Kind,
     pub(crate) reaction: Reaction,
-    /// How many were seen since the last reaction to this kind.
+    /// Number of these since the last reaction to this kind.
     pub(crate) count: u64,
 }
 
-/// Judges one partition.
+/// Judges the lateness of one partition.
 #[derive(Debug)]
 pub(super) struct Judge {
     after: usize,
@@ -57,7 +57,7 @@ pub(super) struct Judge {
     recent: [Recent; 3],
 }
 
-/// When the last ones of a kind were seen, the oldest first.
+/// The times of the last ones of a kind, the oldest first.
 #[derive(Debug)]
 struct Recent {
     /// Never longer than `after`, for which there is room from the beginning.
@@ -77,7 +77,8 @@ impl Judge {
         }
     }
 
-    /// Takes what was seen at `now`. What is enough of a kind is told once, and counted anew.
+    /// Takes what was seen at `now`. Once there is enough of a kind, returns a verdict and begins
+    /// to count anew.
     pub(super) fn judge(&mut self, news: &News, now: Nanos) -> [Option<Verdict>; 3] {
         let counts = [news.overruns, news.exceedances, news.missed_cycles];
         std::array::from_fn(|index| {
@@ -91,7 +92,7 @@ impl Judge {
 }
 
 impl Recent {
-    /// Adds so many; whether there are enough within the window.
+    /// Adds `count` of them; returns `true` if there are enough within the window.
     fn add(&mut self, count: u64, now: Nanos, after: usize, window: Nanos) -> bool {
         if count == 0 {
             return false;
@@ -131,7 +132,7 @@ mod tests {
         site.unwrap_or_else(|problems| panic!("{problems}")).partitions()[0].monitor
     }
 
-    /// The looks, one a millisecond, at which so many overruns were enough.
+    /// Returns the looks, one a millisecond, at which so many overruns were enough.
     fn enough(keys: &str, overruns: &[u64]) -> Vec<(usize, u64)> {
         let mut judge = Judge::new(&monitor(keys));
         let look = |(at, overruns): (usize, &u64)| {

@@ -8,21 +8,22 @@
 //!                                                                             restarts, figures
 //! ```
 //!
-//! | module | what |
+//! | module | content |
 //! |--------|------|
-//! | [`counting`] | what is new in an exchange since the last look |
-//! | [`judge`] | when it is enough for a reaction |
-//! | [`post`] | where keeper and monitor meet, one a partition |
-//! | [`rounds`] | a look at all partitions, and who is held until when |
-//! | [`figures`] | how often and how fast load was shed |
+//! | [`counting`] | finds what is new in an exchange since the last look |
+//! | [`judge`] | judges if it is enough for a reaction |
+//! | [`post`] | the meeting point of keeper and monitor, one a partition |
+//! | [`rounds`] | looks at all partitions, holds some and lets them go |
+//! | [`figures`] | number and speed of sheddings |
 //!
-//! One thread looks. Where something may be shed it has a real-time priority above all tasks, runs
-//! on the housekeeping CPUs, and its memory is locked: from its first look on it allocates nothing
-//! and waits for nobody. A post that its keeper is at is passed over and looked at half a period
-//! later. Everything that can take long, such as an event's text or a restart, is the keepers'.
+//! One thread looks at all partitions. If anything may be shed, it has a real-time priority above
+//! all tasks, runs on the housekeeping CPUs, and its memory is locked: from its first look on it
+//! allocates nothing and waits for nobody. A post that its keeper is using is passed over and
+//! looked at half a period later. Everything that can take long, such as an event's text or a
+//! restart, is left to the keepers.
 //!
-//! Within one period (promise P98): half of it passes at most until the next look, and the rest is
-//! for the look and one system call a victim.
+//! A reaction takes one period at most (promise P98): half of it passes until the next look, and
+//! the rest is for the look and one system call for each victim.
 
 mod counting;
 pub(crate) mod figures;
@@ -36,23 +37,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use quietcore_clock::{Clock, Monotonic};
-use quietcore_process::setting::{self, Policy};
-use quietcore_site::{Scheduling, Site as SiteFile};
-use quietcore_units::Nanos;
+use quietcore_exchange::Setting;
+use quietcore_process::thread::prepare;
+use quietcore_site::Site as SiteFile;
+use quietcore_units::{MemoryLock, Nanos, Scheduling, ThreadRequest};
 
 use crate::control::Severity;
 use crate::keeper::EventLog;
 use post::Post;
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) use rounds::Rounds;
+#[cfg(not(any(test, feature = "simulation")))]
 use rounds::Rounds;
 
-/// What events of the monitor are of; partitions have names of their own.
+/// Name under which the monitor's own events are told; no partition has it.
 const HOST: &str = "host";
-/// The shortest time between two looks: half of the shortest period that can be shed for.
+/// Shortest time between two looks: half of the shortest period that can be shed for.
 const LOOK_MIN: Nanos = Nanos::from_micros(50);
-/// Time between two looks where nothing is shed, and the longest one.
+/// Time between two looks where nothing is shed, and the longest one otherwise.
 const LOOK_MAX: Nanos = Nanos::from_millis(10);
-/// The highest real-time priority that is left to programs by the kernel's own threads.
-const PRIORITY_MAX: u8 = 98;
+/// Highest real-time priority that the kernel's own threads leave to programs.
+const PRIORITY_MAX: u32 = 98;
 
 /// The monitor of a running site. Dropping it gives back what is shed, and ends its thread.
 #[derive(Debug)]
@@ -77,16 +82,16 @@ impl RunningMonitor {
         let mut rounds = Rounds::new(partitions, posts.clone());
         let sheds = partitions.iter().any(|one| one.monitor.sheds());
         let every = look_every(site);
-        let priority = sheds.then(|| priority_above(site));
+        let scheduling = sheds.then(|| above_all_tasks(site));
         let (ended, events) = (Arc::clone(&end), Arc::clone(events));
         let watch = move || {
-            if let Some(priority) = priority {
-                be_first(priority, &events);
+            if let Some(scheduling) = scheduling {
+                be_first(scheduling, &events);
             }
             let mut due = Monotonic.now();
             while !ended.load(Ordering::Relaxed) {
                 rounds.look(&Monotonic);
-                // A look that comes late moves the next ones: none is made up for.
+                // A late look moves the next ones; none is made up for.
                 due = (due + every).max(Monotonic.now());
                 Monotonic.sleep_until(due);
             }
@@ -96,7 +101,7 @@ impl RunningMonitor {
         Ok(Self { posts, end, thread: Some(thread) })
     }
 
-    /// Where the keeper of a partition meets it.
+    /// Returns the post at which the keeper of a partition meets the monitor.
     pub(crate) fn post(&self, index: usize) -> Option<Arc<Post>> {
         self.posts.get(index).cloned().flatten()
     }
@@ -105,7 +110,7 @@ impl RunningMonitor {
     pub(crate) fn stop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // One that has panicked has let go what it held.
+            // A thread that has panicked has let go what it held.
             let _ = thread.join();
         }
     }
@@ -117,7 +122,15 @@ impl Drop for RunningMonitor {
     }
 }
 
-/// Half of the shortest period of those that shed.
+/// Makes a monitor without a thread, which looks when it is told to, and its posts.
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) fn by_hand(site: &SiteFile) -> (Vec<Arc<Post>>, Rounds) {
+    let posts = post::all(site.partitions());
+    let rounds = Rounds::new(site.partitions(), posts.clone());
+    (posts, rounds)
+}
+
+/// Returns half of the shortest period of those that shed.
 fn look_every(site: &SiteFile) -> Nanos {
     let shedding = site.partitions().iter().filter(|one| one.monitor.sheds());
     let shortest = shedding.map(|one| one.program.period).min();
@@ -125,30 +138,27 @@ fn look_every(site: &SiteFile) -> Nanos {
     half.clamp(LOOK_MIN, LOOK_MAX)
 }
 
-/// A real-time priority above those of all tasks of the site.
-fn priority_above(site: &SiteFile) -> u8 {
+/// Returns a scheduling above that of all tasks of the site.
+fn above_all_tasks(site: &SiteFile) -> Scheduling {
     let tasks = site.partitions().iter().flat_map(|one| &one.program.tasks);
-    let priorities = tasks.filter_map(|task| match task.scheduling {
-        Scheduling::Fifo { priority } => u8::try_from(priority).ok(),
-        _ => None,
-    });
-    priorities.max().unwrap_or(0).saturating_add(1).min(PRIORITY_MAX)
+    Scheduling::above_all(tasks.map(|task| task.scheduling)).at_most(PRIORITY_MAX)
 }
 
-/// Puts the calling thread before everybody else. What the kernel refuses is told: it looks all
-/// the same, and may come late.
-fn be_first(priority: u8, events: &EventLog) {
+/// Puts the calling thread before all others. Reports what the kernel refuses: the monitor looks
+/// all the same, but may come late.
+fn be_first(scheduling: Scheduling, events: &EventLog) {
     let warn = |what: &str, error: &io::Error, remedy: &str| {
         let text = format!("{what} ({error}), so load may be shed late; {remedy}");
         events.note(HOST, "monitor", Severity::Warning, &text);
     };
-    if let Err(error) = setting::lock_memory_in_use() {
-        warn("the monitor's memory is not locked", &error, "raise `memlock`, or run as root");
+    // Without exact timers the kernel's default slack of 50 µs comes on top of each wait.
+    let request = ThreadRequest { memory: MemoryLock::InUse, ..ThreadRequest::new(scheduling) };
+    let prepared = prepare(&request);
+    if let Some(error) = prepared.refusal(Setting::MemoryLock) {
+        warn("the monitor's memory is not locked", error, "raise `memlock`, or run as root");
     }
-    // Without it the kernel's default slack of 50 µs comes on top of each wait.
-    let _ = setting::drop_timer_slack();
-    if let Err(error) = setting::schedule(Policy::Fifo(priority)) {
-        warn("the monitor has no real-time priority", &error, "grant `rtprio`, or run as root");
+    if let Some(error) = prepared.refusal(Setting::Policy) {
+        warn("the monitor has no real-time priority", error, "grant `rtprio`, or run as root");
     }
 }
 

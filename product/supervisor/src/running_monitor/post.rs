@@ -1,8 +1,8 @@
-//! Where a partition's keeper and the monitor meet.
+//! The meeting point of a partition's keeper and the monitor.
 //!
-//! The keeper puts the process that runs there and takes it away before it ends it; the monitor
-//! looks at what is there, and tells the keeper what it saw. The monitor never waits at a post, and
-//! the keeper for as long as a look takes.
+//! The keeper puts its running process there, and takes it away before it ends it. The monitor
+//! looks at the process that is there, and reports to the keeper. The monitor never waits at a
+//! post; the keeper waits for a look at most.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,24 +14,25 @@ use quietcore_units::Nanos;
 
 use super::judge::{Kind, Verdict};
 
-/// What may wait to be heard by a keeper, which listens a hundred times a second; what has no room
-/// is left out.
+/// Limit of the reports that wait for a keeper, which reads them a hundred times a second; a
+/// further one is dropped.
 const TOLD_MAX: usize = 256;
 
-/// What the monitor tells a keeper.
+/// The reports of the monitor to a keeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// Its partition was late, which is to be reported.
+pub(crate) enum MonitorNotice {
+    /// The partition was late, which is to be reported.
     Late(Verdict),
-    /// Its partition was late, and shall be restarted.
+    /// The partition was late, and shall be restarted.
     Restart(Verdict),
-    /// For its partition so many others stand since `reaction` after it was late.
+    /// Others were held for the partition: `victims` of them, the last `reaction` after it was
+    /// late.
     Sheds { verdict: Verdict, victims: u32, reaction: Nanos },
-    /// Its partition is shed.
+    /// The partition is shed for the one of index `by`.
     Shed { by: u32, kind: Kind, throttled: bool },
-    /// Its partition was given back after this long.
+    /// The partition was given back after this time.
     Back { after: Nanos },
-    /// The kernel refused to stop its partition, or to let it go on.
+    /// The kernel refused to stop the partition, or to let it go on, with this error number.
     Refused { error: i32 },
 }
 
@@ -39,23 +40,23 @@ pub(crate) enum Told {
 #[derive(Debug)]
 pub(super) struct Attached {
     pub(super) holder: Holder,
-    /// Whether the monitor has not looked at it yet.
+    /// `true` if the monitor has not looked at it yet.
     pub(super) is_new: bool,
 }
 
 /// The post of one partition.
 #[derive(Debug)]
 pub(crate) struct Post {
-    /// The names of all partitions.
+    /// Names of all partitions.
     names: Arc<[String]>,
     place: Mutex<Option<Attached>>,
-    tell: SyncSender<Told>,
-    hear: Mutex<Receiver<Told>>,
-    /// 1 + the number of the partition for which this one is shed; zero while it is not.
+    tell: SyncSender<MonitorNotice>,
+    hear: Mutex<Receiver<MonitorNotice>>,
+    /// One more than the index of the partition for which this one is shed; zero while it is not.
     shed_by: AtomicU32,
 }
 
-/// A post for each partition.
+/// Makes a post for each partition.
 pub(super) fn all(partitions: &[Partition]) -> Vec<Arc<Post>> {
     let names: Arc<[String]> = partitions.iter().map(|one| one.name.clone()).collect();
     let post = |_: &Partition| {
@@ -67,35 +68,35 @@ pub(super) fn all(partitions: &[Partition]) -> Vec<Arc<Post>> {
 }
 
 impl Post {
-    /// The keeper puts the process that runs now.
+    /// Puts the running process there; called by the keeper.
     pub(crate) fn put(&self, holder: Holder) {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Attached { holder, is_new: true });
     }
 
-    /// The keeper takes it away. It stands no longer.
+    /// Takes the process away, which is not held any longer; called by the keeper.
     pub(crate) fn take(&self) {
         let taken = self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(taken);
     }
 
-    /// The next that the monitor has told.
-    pub(crate) fn hear(&self) -> Option<Told> {
+    /// Returns the next report of the monitor, if there is one.
+    pub(crate) fn hear(&self) -> Option<MonitorNotice> {
         self.hear.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
     }
 
-    /// The name of the partition for which this one is shed.
+    /// Returns the name of the partition for which this one is shed.
     pub(crate) fn shed_by(&self) -> Option<&str> {
         let index = self.shed_by.load(Ordering::Acquire).checked_sub(1)?;
         Some(self.name(index))
     }
 
-    /// The name of a partition by its number.
+    /// Returns the name of a partition by its index.
     pub(crate) fn name(&self, index: u32) -> &str {
         self.names.get(index as usize).map_or("?", String::as_str)
     }
 
-    /// What is there; `None` while the keeper is at it.
+    /// Locks the place of the process; returns `None` while the keeper is using it.
     pub(super) fn try_look(&self) -> Option<MutexGuard<'_, Option<Attached>>> {
         match self.place.try_lock() {
             Ok(place) => Some(place),
@@ -104,8 +105,8 @@ impl Post {
         }
     }
 
-    pub(super) fn tell(&self, told: Told) {
-        // A keeper that does not listen has other troubles, which it tells itself.
+    pub(super) fn tell(&self, told: MonitorNotice) {
+        // A keeper that does not read its reports has other troubles, which it reports itself.
         let _ = self.tell.try_send(told);
     }
 
@@ -114,11 +115,11 @@ impl Post {
         self.shed_by.store(word, Ordering::Release);
     }
 
-    /// Lets go what is there, whoever is at it.
+    /// Lets go the process that is there, even if it must wait for the keeper.
     pub(super) fn let_go(&self) {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(attached) = &mut *place {
-            // Where the kernel refuses that, stopping the partition ends its process by force.
+            // Where the kernel refuses that, stopping the partition kills its process.
             let _ = attached.holder.wake();
             attached.holder.go_on();
         }

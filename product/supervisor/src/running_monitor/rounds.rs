@@ -1,4 +1,4 @@
-//! A look at all partitions: who is late, who is held for it, and until when.
+//! Looks at all partitions: finds those that are late, holds others for them, and lets these go.
 //!
 //! ```text
 //! free ── a more critical one is late ──► shed ── all of those were calm ──► leaving ──► free
@@ -17,21 +17,22 @@ use quietcore_units::Nanos;
 
 use super::counting::{Counting, News, overrun_done};
 use super::judge::{Judge, Kind, Verdict};
-use super::post::{Attached, Post, Told};
+use super::post::{Attached, MonitorNotice, Post};
 
-/// A throttled partition runs and stands within this long, or ten of its periods.
+/// Shortest time for one turn of running and standing of a throttled partition, and its periods;
+/// the longer one counts.
 const TURN_MIN: Nanos = Nanos::from_millis(100);
 const TURN_PERIODS: u64 = 10;
-/// The longest wait for a woken partition to come to stand between two cycles. It may be in a step.
+/// Longest wait until a woken partition stands between two cycles, since it may be in a step.
 const LEAVE_MAX: Nanos = Nanos::from_secs(2);
 
-/// What is known of all partitions.
+/// The state of all partitions, and their posts.
 #[derive(Debug)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     posts: Vec<Arc<Post>>,
     watched: Vec<Watched>,
-    /// What one look found; room for all is there from the beginning.
-    found: Vec<Found>,
+    /// Findings of one look; room for all of them is there from the beginning.
+    found: Vec<LatePartition>,
     looked: Nanos,
 }
 
@@ -40,15 +41,15 @@ struct Watched {
     is_watched: bool,
     counting: Counting,
     judge: Judge,
-    /// Whether overruns, exceedances, missed cycles shed.
+    /// `true` if overruns, exceedances, missed cycles lead to shedding, in this order.
     sheds: [bool; 3],
     calm: Nanos,
-    /// When it was late last with something that sheds.
+    /// Instant at which it was last late in a way that leads to shedding.
     late: Option<Nanos>,
-    /// Whom it may shed, and who may shed it.
+    /// Indices of the partitions that it may shed, and of those that may shed it.
     victims: Vec<usize>,
     shedders: Vec<usize>,
-    /// How long it runs and stands by turns; `None` where it is frozen.
+    /// Times of running and of standing by turns; `None` if it is frozen.
     turns: Option<(Nanos, Nanos)>,
     state: State,
 }
@@ -61,10 +62,10 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct LatePartition {
     index: usize,
     verdict: Verdict,
-    /// When it was late, or a little before.
+    /// Instant at which it was late, or a little before.
     at: Nanos,
 }
 
@@ -95,18 +96,18 @@ impl Rounds {
         Self { posts, watched, found, looked: Nanos::ZERO }
     }
 
-    /// Looks at all partitions and does what is to be done.
-    pub(super) fn look(&mut self, clock: &impl Clock) {
+    /// Looks at all partitions and reacts.
+    pub(crate) fn look(&mut self, clock: &impl Clock) {
         let now = clock.now();
         self.found.clear();
         for index in 0..self.posts.len() {
             self.look_at(index, now);
         }
         for index in 0..self.found.len() {
-            let Found { index, verdict, at } = self.found[index];
+            let LatePartition { index, verdict, at } = self.found[index];
             match verdict.reaction {
-                Reaction::Report => self.posts[index].tell(Told::Late(verdict)),
-                Reaction::Restart => self.posts[index].tell(Told::Restart(verdict)),
+                Reaction::Report => self.posts[index].tell(MonitorNotice::Late(verdict)),
+                Reaction::Restart => self.posts[index].tell(MonitorNotice::Restart(verdict)),
                 Reaction::Shed => self.shed(index, verdict, at, clock),
             }
         }
@@ -116,7 +117,7 @@ impl Rounds {
         self.looked = now;
     }
 
-    /// Finds out whether a partition is late.
+    /// Finds out if a partition is late.
     fn look_at(&mut self, index: usize, now: Nanos) {
         let Self { posts, watched, found, looked } = self;
         let one = &mut watched[index];
@@ -145,13 +146,13 @@ impl Rounds {
             let sheds_an_overrun =
                 verdict.kind == Kind::Overrun && verdict.reaction == Reaction::Shed;
             let told = sheds_an_overrun.then(|| overrun_done(&view, news.overrun_task, *looked));
-            // Of the others only this is known: they came after the last look.
+            // Of other lateness only this is known: it came after the last look.
             let at = told.flatten().unwrap_or(*looked);
-            found.push(Found { index, verdict, at });
+            found.push(LatePartition { index, verdict, at });
         }
     }
 
-    /// Sheds all that are less critical.
+    /// Sheds all partitions that are less critical.
     fn shed(&mut self, index: usize, verdict: Verdict, at: Nanos, clock: &impl Clock) {
         let mut victims = 0;
         for which in 0..self.watched[index].victims.len() {
@@ -159,13 +160,15 @@ impl Rounds {
             victims += u32::from(self.hold(victim, index, verdict.kind, clock.now()));
         }
         let told = match victims {
-            0 => Told::Late(verdict),
-            _ => Told::Sheds { verdict, victims, reaction: clock.now().saturating_sub(at) },
+            0 => MonitorNotice::Late(verdict),
+            _ => {
+                MonitorNotice::Sheds { verdict, victims, reaction: clock.now().saturating_sub(at) }
+            }
         };
         self.posts[index].tell(told);
     }
 
-    /// Holds a partition that is free; whether it was.
+    /// Holds a partition; returns `false` if it was held already.
     fn hold(&mut self, victim: usize, by: usize, kind: Kind, now: Nanos) -> bool {
         let (one, post) = (&mut self.watched[victim], &self.posts[victim]);
         if matches!(one.state, State::Shed { .. }) {
@@ -174,7 +177,7 @@ impl Rounds {
         let since = if let State::Leaving { since, .. } = one.state { since } else { now };
         let was_free = one.state == State::Free;
         let stand = |attached: &mut Attached| attached.holder.stand(one.turns.is_none());
-        // Where its keeper is at it, it stands at the next look.
+        // If its keeper is using the post, the partition is made to stand at the next look.
         let stands = post.try_look().is_some_and(|mut place| {
             if let Some(attached) = &mut *place {
                 refused(post, stand(attached));
@@ -186,12 +189,12 @@ impl Rounds {
         post.set_shed_by(Some(by));
         let throttled = one.turns.is_some();
         if was_free {
-            post.tell(Told::Shed { by: by as u32, kind, throttled });
+            post.tell(MonitorNotice::Shed { by: by as u32, kind, throttled });
         }
         true
     }
 
-    /// Lets a held partition run, stand or go, as it is time.
+    /// Lets a held partition run, stand or go, as its time comes.
     fn advance(&mut self, index: usize, now: Nanos) {
         let is_calm = self.is_calm(index, now);
         let (one, post) = (&mut self.watched[index], &self.posts[index]);
@@ -235,14 +238,14 @@ impl Rounds {
                     }
                     one.state = State::Free;
                     post.set_shed_by(None);
-                    post.tell(Told::Back { after: now.saturating_sub(since) });
+                    post.tell(MonitorNotice::Back { after: now.saturating_sub(since) });
                 }
             }
             State::Free | State::Shed { .. } => {}
         }
     }
 
-    /// Whether all that may shed a partition were on time for as long as they say.
+    /// Returns `true` if all that may shed a partition were on time for as long as they ask.
     fn is_calm(&self, index: usize, now: Nanos) -> bool {
         let mut shedders =
             self.watched[index].shedders.iter().map(|shedder| &self.watched[*shedder]);
@@ -258,11 +261,12 @@ impl Drop for Rounds {
 
 fn refused(post: &Post, result: io::Result<()>) {
     if let Err(error) = result {
-        post.tell(Told::Refused { error: error.raw_os_error().unwrap_or(0) });
+        post.tell(MonitorNotice::Refused { error: error.raw_os_error().unwrap_or(0) });
     }
 }
 
-/// How long a throttled partition runs, and stands, by turns: whole cycles, one at least.
+/// Returns the times for which a throttled partition runs and stands by turns. It runs for a period
+/// at least.
 fn turns(one: &Partition) -> (Nanos, Nanos) {
     let period = one.program.period;
     let turn = Nanos::new(period.get() * TURN_PERIODS).max(TURN_MIN);

@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use quietcore_backend::process::hold::{Holder, Means};
 use quietcore_clock::FakeClock;
-use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, Shape, TaskState};
+use quietcore_exchange::{EventWriter, Happening, Recorder, Release, Shape, TaskState};
 use quietcore_process::exchange::Exchange;
 use quietcore_record::class::catalogue;
 
-use super::post::Told;
+use super::post::MonitorNotice;
 use super::*;
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 
-/// Stops less continuations of one partition.
+/// Counts the stops minus the continuations of one partition.
 #[derive(Debug)]
 struct Counted(Arc<AtomicI32>);
 
@@ -61,12 +61,12 @@ impl Plant {
         (self.exchange.region().pause_requested(), stopped == 1)
     }
 
-    fn told(&self) -> Vec<Told> {
+    fn told(&self) -> Vec<MonitorNotice> {
         std::iter::from_fn(|| self.post.hear()).collect()
     }
 }
 
-/// A partition as the site file has it.
+/// Returns the site file's text for a partition.
 fn partition(name: &str, criticality: &str, monitor: &str) -> String {
     format!(
         "[[partition]]\nname = \"{name}\"\nclass = \"motion-control\"\ncriticality = \
@@ -102,10 +102,10 @@ impl Site {
         self.clock.sleep_until(self.clock.now() + time);
     }
 
-    /// A job of a partition is done just now, beyond its deadline.
+    /// Records a job of a partition that is done just now, beyond its deadline.
     fn overrun(&mut self, recorder: &mut Recorder<'_>, plant: usize) {
         let now = self.clock.now();
-        let cycle = Cycle {
+        let cycle = Release {
             due: now,
             started: now,
             wakeup_latency: Nanos::ZERO,
@@ -121,7 +121,7 @@ impl Site {
     }
 }
 
-/// Records the cycles of a task that runs.
+/// Returns a recorder of the cycles of a running task.
 fn running(exchange: &Exchange) -> Recorder<'_> {
     let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
     recorder.set_state(TaskState::Running);
@@ -154,7 +154,7 @@ fn the_less_critical_stand_at_the_first_look_and_are_given_back_after_calm() {
     assert_eq!(held, [free, free, stopped, stopped, free]);
     assert_eq!(site.plants[3].post.shed_by(), Some("axis"));
     let told = site.plants[0].told();
-    let [Told::Sheds { victims: 2, reaction, .. }] = told[..] else { panic!("{told:?}") };
+    let [MonitorNotice::Sheds { victims: 2, reaction, .. }] = told[..] else { panic!("{told:?}") };
     let micros = Nanos::from_micros;
     assert!((micros(300)..micros(302)).contains(&reaction), "from the end of the job: {reaction}");
     // It is late again, so that the calm begins anew.
@@ -176,7 +176,10 @@ fn the_less_critical_stand_at_the_first_look_and_are_given_back_after_calm() {
     assert!(site.plants.iter().all(|plant| plant.is_held() == free));
     assert_eq!(site.plants[3].post.shed_by(), None);
     let told = site.plants[3].told();
-    assert!(matches!(told[..], [Told::Shed { by: 0, .. }, Told::Back { .. }]), "{told:?}");
+    assert!(
+        matches!(told[..], [MonitorNotice::Shed { by: 0, .. }, MonitorNotice::Back { .. }]),
+        "{told:?}"
+    );
     assert!(site.plants[1].told().is_empty() && site.plants[4].told().is_empty());
 }
 
@@ -264,7 +267,7 @@ fn restart_and_report_are_the_keepers_matter() {
         site.overrun(&mut recorder, plant);
     }
     site.look();
-    assert!(matches!(site.plants[0].told()[..], [Told::Restart(_)]));
-    assert!(matches!(site.plants[1].told()[..], [Told::Late(_)]));
+    assert!(matches!(site.plants[0].told()[..], [MonitorNotice::Restart(_)]));
+    assert!(matches!(site.plants[1].told()[..], [MonitorNotice::Late(_)]));
     assert!(site.plants.iter().all(|plant| plant.is_held() == (false, false)));
 }

@@ -68,7 +68,7 @@ fn what_is_no_number_begins_nothing() {
     }
 }
 
-/// The window as somebody would cut it who has all samples on the table.
+/// Cuts the window as somebody would who has all samples on the table.
 fn naive(triggered: &[bool], pre: usize, total: usize) -> Vec<usize> {
     let Some(first) = triggered.iter().position(|hit| *hit) else { return Vec::new() };
     if total == 0 {

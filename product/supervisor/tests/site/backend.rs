@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
-/// Long enough for the busiest machine, and an emulated one.
+/// Longest wait of a test: long enough for the busiest machine, and an emulated one.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A site file whose partitions are of the backend under test.
+/// Returns a site file whose partitions are of the backend under test.
 pub(crate) fn realised(text: &str) -> String {
     let Ok(backends) = std::env::var("QUIETCORE_TEST_BACKEND") else { return text.to_owned() };
     let text = text.replace("backend = \"process\"", "");

@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 
 pub(crate) use backend::PATIENCE;
 use backend::realised;
-use quietcore_host::controls::{Controls, LiveSettings, Store};
 use quietcore_record::class::catalogue;
+use quietcore_settings::{Controls, LiveSettings, Store};
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
+use quietcore_supervisor::control::{Activity, Applied, Change, ChangeKind, Restart, Verb};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::{Monitor, MonitorError};
 use quietcore_supervisor::places::{Places, StartedBy};
 
-/// A site with one partition, whose program `counter` may crash, loop and fail.
+/// A site file with one partition, whose program `counter` may crash, loop and fail.
 ///
-/// Its watchdog strikes after a second: a shared machine may stand still for a tenth of one, and
-/// a partition that is started again for that spoils what these tests look at. The supervisor
-/// itself waits for 2 s before it ends a process that stands still.
+/// Its watchdog strikes after a second: a shared machine may stand still for a tenth of one, and a
+/// partition that is started again for that spoils what these tests look at. The supervisor itself
+/// waits for 2 s before it ends a process that stands still.
 pub(crate) const SITE: &str = r#"
 [site]
 name = "press"
@@ -56,7 +56,7 @@ pub(crate) struct Site {
     text: String,
 }
 
-/// A test that fails shows what the site told. The site comes down before its folders go.
+/// Shows what the site reported if the test fails, and brings the site down before its folders go.
 impl Drop for Site {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -108,8 +108,12 @@ impl Site {
             }
             said
         })?);
-        self.wait_for("running", |state| *state == Activity::Running);
-        Ok(())
+        let has_started =
+            |state: &Activity| matches!(state, Activity::Running | Activity::Stopped { .. });
+        match self.wait_for("running", has_started) {
+            Activity::Stopped { why } => Err(why),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -168,7 +172,10 @@ impl Site {
             value: value.map(str::to_owned),
             allow_nan: false,
         };
-        self.client().write("axis", &[change]).unwrap_or_else(|error| panic!("{error}")).cycle
+        self.client()
+            .ask::<Applied>("axis", Verb::write([change]))
+            .unwrap_or_else(|error| panic!("{error}"))
+            .cycle
     }
 
     pub(crate) fn told(&self, kind: &str) -> Option<String> {
@@ -189,7 +196,7 @@ impl Site {
     }
 }
 
-/// Copies a model, with some of its text replaced.
+/// Copies a model, with parts of its text replaced.
 pub(crate) fn copy_model(model: &str, to: &Path, replacements: &[(&str, &str)]) {
     std::fs::create_dir_all(to).expect("a folder");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(model);

@@ -1,27 +1,29 @@
-//! `quietcore tune` and `quietcore disturb`
+//! Arguments of `quietcore tune` and `quietcore disturb`.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use quietcore_load::LoadKind;
+use clap::Args;
 use quietcore_record::record::Placement;
+use quietcore_site::LoadKind;
 use quietcore_units::Nanos;
 
-/// How an experiment is measured.
+use super::choice::{Choice, one_of};
+
+/// Options that `tune` and `disturb` share: the rounds of measured blocks, and the output.
 #[derive(Debug, Args)]
 pub(crate) struct Rounds {
-    /// How often each variant is measured. Fewer rounds show less; the result says how many it
-    /// takes until something can be sure
+    /// Number of times that each variant is measured. Fewer rounds show less; the result says how
+    /// many are needed to be certain
     #[arg(long, value_name = "N", default_value_t = 12,
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: u32,
-    /// How long a block is measured: a variant in a round
+    /// Length of a block, which is one variant in one round
     #[arg(long, value_name = "D", default_value = "1 s")]
     pub(crate) block: Nanos,
-    /// How long partitions run before each block is measured
+    /// Time that partitions run before each block is measured
     #[arg(long, value_name = "D", default_value = "200 ms")]
     pub(crate) warm_up: Nanos,
-    /// Decides the chance order of the variants in each round; the same seed repeats it
+    /// Seed of the random order of the variants in each round; the same seed repeats it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The evidence folder to make; by default runs/TIME-NAME
@@ -43,17 +45,17 @@ pub(crate) struct Rounds {
                   qualify` does. It needs root."
 )]
 pub(crate) struct Tune {
-    /// The site file
+    /// Path of the site file
     pub(crate) site: PathBuf,
     /// The controls to try, by their words in `[host] controls`; by default those of the site, or
     /// `standard` where it names none
     #[arg(long, value_name = "WORD,..", value_delimiter = ',')]
     pub(crate) control: Vec<String>,
-    /// The profile to measure under; by default the last of the site's that pins the partitions and
-    /// has a load
+    /// The profile to measure under; by default the last one of the site that pins the partitions
+    /// and has a load
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// How long each set of controls is tried against the class
+    /// Time for which each set of controls is tried against the class
     #[arg(long, value_name = "D", default_value = "10 s")]
     pub(crate) confirm: Nanos,
     #[command(flatten)]
@@ -69,12 +71,12 @@ pub(crate) struct Tune {
                   measured once more with a spike ledger (as root, with the kernel's trace), which \
                   names the cause.")]
 pub(crate) struct Disturb {
-    /// The site file
+    /// Path of the site file
     pub(crate) site: PathBuf,
-    /// Only these partitions; by default all, one after the other
+    /// Disturb only these partitions; by default all, one after the other
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) partition: Vec<String>,
-    /// What disturbs, by the kinds of load of the site file: sqrt (CPU), cache, memory-bandwidth,
+    /// Loads that disturb, by their kinds in the site file: sqrt (CPU), cache, memory-bandwidth,
     /// disk, network, timer (interrupts), malloc (page faults), fork, futex
     #[arg(
         long,
@@ -83,9 +85,9 @@ pub(crate) struct Disturb {
         default_value = "sqrt,cache,memory-bandwidth,disk,network,timer,malloc,fork"
     )]
     pub(crate) aggressor: Vec<LoadKind>,
-    /// Where it is; by default every place that the machine and the site have
-    #[arg(long, value_name = "PLACE,..", value_delimiter = ',')]
-    pub(crate) place: Vec<PlaceName>,
+    /// Places of the load; by default all that the machine and the site have
+    #[arg(long, value_name = "PLACE,..", value_delimiter = ',', value_parser = one_of(PLACES))]
+    pub(crate) place: Vec<Placement>,
     /// Workers of each neighbour; by default one for each CPU of its place
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers: Option<u32>,
@@ -96,26 +98,14 @@ pub(crate) struct Disturb {
     pub(crate) rounds: Rounds,
 }
 
-/// Where a neighbour is, as seen from the partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlaceName {
-    /// On the partition's own CPUs
-    SameCpu,
-    /// On the other threads of their cores
-    Sibling,
-    /// On CPUs that no partition has
-    OtherCpu,
-    /// On the CPUs of other partitions
-    OtherPartition,
-}
-
-impl From<PlaceName> for Placement {
-    fn from(name: PlaceName) -> Self {
-        match name {
-            PlaceName::SameCpu => Self::SameCpu,
-            PlaceName::Sibling => Self::Sibling,
-            PlaceName::OtherCpu => Self::OtherCpu,
-            PlaceName::OtherPartition => Self::OtherPartition,
-        }
-    }
-}
+/// Places of a neighbour, as seen from the partition.
+const PLACES: &[Choice<Placement>] = &[
+    (Placement::SameCpu.name(), Placement::SameCpu, "On the partition's own CPUs"),
+    (Placement::Sibling.name(), Placement::Sibling, "On the other threads of their cores"),
+    (Placement::OtherCpu.name(), Placement::OtherCpu, "On CPUs that no partition has"),
+    (
+        Placement::OtherPartition.name(),
+        Placement::OtherPartition,
+        "On the CPUs of other partitions",
+    ),
+];

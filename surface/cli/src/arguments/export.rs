@@ -1,33 +1,32 @@
-//! `quietcore export`
+//! Arguments of `quietcore export`.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use quietcore_site::ExportKind;
 
-/// For whom files are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFor {
-    /// A unit: the site as a service of this machine
-    Systemd,
-    /// A Quadlet unit and a Containerfile: the site in a container
-    Podman,
-    /// A pod of class Guaranteed, and a Containerfile
-    Kubernetes,
-}
+use super::choice::{Choice, one_of};
+
+/// Programs that can run a site from exported files.
+const EXPORT_KINDS: &[Choice<ExportKind>] = &[
+    ("systemd", ExportKind::Systemd, "A unit: the site as a service of this machine"),
+    ("podman", ExportKind::Podman, "A Quadlet unit and a Containerfile: the site in a container"),
+    ("kubernetes", ExportKind::Kubernetes, "A pod of class Guaranteed, and a Containerfile"),
+];
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  quietcore export systemd site.toml > quietcore-press.service\n  \
-                        quietcore export podman site.toml --out deploy\n\nWhat has to be set on \
-                        the machine stands in the comments of the files."
+                        quietcore export podman site.toml --out deploy\n\nThe settings that the \
+                        machine needs are in the comments of the files."
 )]
 pub(crate) struct Export {
-    /// For whom
-    #[arg(value_enum, value_name = "FOR")]
-    pub(crate) kind: ExportFor,
-    /// The site file
+    /// The program that will run the site
+    #[arg(value_name = "FOR", value_parser = one_of(EXPORT_KINDS))]
+    pub(crate) kind: ExportKind,
+    /// Path of the site file
     pub(crate) site: PathBuf,
-    /// A folder for all the files; without it the first of them goes to standard output
+    /// A folder for all the files; without it the first of them is written to standard output
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }

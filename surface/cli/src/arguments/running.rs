@@ -1,15 +1,50 @@
-//! What can be said to running sites: `up`, `down`, `ps`, `top`, `events`, `watch`, `set`, `force`,
-//! `unforce`, `trace`, `deploy`, `restart`.
+//! Arguments of the commands for running sites: `up`, `down`, `ps`, `top`, `events`, `watch`,
+//! `set`, `force`, `unforce`, `trace`, `deploy`, `restart`, `pause` and `resume`.
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 use quietcore_supervisor::client::Address;
+use quietcore_supervisor::control::Restart;
 use quietcore_supervisor::trigger::Trigger;
 use quietcore_units::Nanos;
 
+use super::choice::{Choice, one_of};
 use crate::completion;
+
+/// Commands that run a site, and those that act on one that runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunningCommand {
+    /// Run a site: its control programs on their fieldbuses
+    Up(Up),
+    /// Bring a running site down
+    Down(Down),
+    /// List the sites and partitions that run
+    Ps(Ps),
+    /// Watch partitions, cycle histograms and worst cases live
+    Top(Top),
+    /// Print what has happened to the partitions of a running site
+    Events(Events),
+    /// Show variables of a running program
+    Watch(Watch),
+    /// Give variables of a running program a value, once
+    Set(Set),
+    /// Hold variables of a running program at a value
+    Force(Force),
+    /// Release forced variables of a running program
+    Unforce(Unforce),
+    /// Record variables of a running program
+    Trace(TraceRequest),
+    /// Swap a changed program into a running partition
+    Deploy(Deploy),
+    /// Restart the program of a partition
+    Restart(RestartRequest),
+    /// Pause the program of a partition between two cycles
+    Pause(PauseRequest),
+    /// Resume a paused program
+    Resume(ResumeRequest),
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -18,7 +53,7 @@ use crate::completion;
     quietcore up examples/servo.toml --detach     run it in the background; see `quietcore ps`\n  \
     quietcore up examples/servo.toml --cold       without retained values of the last run")]
 pub(crate) struct Up {
-    /// The site file
+    /// Path of the site file
     pub(crate) site: PathBuf,
     /// Go on in the background and return as soon as it runs
     #[arg(long, conflicts_with = "duration")]
@@ -26,10 +61,10 @@ pub(crate) struct Up {
     /// Bring it down after this long, such as `10 s` or `8h`
     #[arg(long = "for", value_name = "D")]
     pub(crate) duration: Option<Nanos>,
-    /// Retained variables begin anew
+    /// Start with initial values instead of retained ones
     #[arg(long, conflicts_with = "origin")]
     pub(crate) cold: bool,
-    /// As the very first time: what earlier runs have kept is removed
+    /// Start as for the very first time: everything that earlier runs kept is removed
     #[arg(long)]
     pub(crate) origin: bool,
     /// This is the process in the background
@@ -39,9 +74,9 @@ pub(crate) struct Up {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without SITE it is the only one that runs, if it was started from here: by this \
-    user, in this folder or terminal. For another one a terminal is asked; without a terminal it \
-    is refused.\n\nExamples:\n  \
+    after_help = "Without SITE, the only site that runs is brought down if it was started from \
+    here: by this user, in this folder or terminal. For a site from elsewhere the terminal is \
+    asked first; without a terminal the command is refused.\n\nExamples:\n  \
     quietcore down\n  \
     quietcore down press-line"
 )]
@@ -61,7 +96,7 @@ pub(crate) struct Down {
 pub(crate) struct Ps {
     #[command(flatten)]
     pub(crate) site: SiteName,
-    /// Print as JSON
+    /// Print the state as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -74,7 +109,7 @@ pub(crate) struct Ps {
 pub(crate) struct Top {
     #[command(flatten)]
     pub(crate) site: SiteName,
-    /// How often it is drawn, in Hz
+    /// Rate at which it is drawn, in Hz, 0.1 to 100
     #[arg(long, value_name = "HZ", default_value_t = 2.0, value_parser = rate)]
     pub(crate) rate: f64,
     /// Print it once as text
@@ -87,8 +122,8 @@ pub(crate) struct Top {
     after_help = "Crashes, overruns, watchdogs, lost SubDevices, set and forced variables, deploys \
     and restarts, the oldest first, with their time in UTC; `!` marks a warning, `✗` a fault. The \
     last 2000 of each partition are kept as long as its site runs, and the last of a site that is \
-    down in a file of its state (1 MiB, and an older one); of a warning that repeats one a second \
-    is kept, with the number of the others, and so of what is set.\n\nExamples:\n  \
+    down in a file of its state (1 MiB, and an older one); a warning that repeats is kept once a \
+    second, with the number of the others, and so are values that are set.\n\nExamples:\n  \
     quietcore events                     of all partitions of the site that runs\n  \
     quietcore events axis --last 20      the last of one partition\n  \
     quietcore events press-line          of all partitions of this site\n  \
@@ -96,20 +131,20 @@ pub(crate) struct Top {
     quietcore events --json | jq 'select(.severity == \"fault\")'"
 )]
 pub(crate) struct Events {
-    /// The partition, as `PARTITION` or `SITE/PARTITION`; or a site, as in `ps SITE`; all of the
-    /// site that runs without it
+    /// The partition, as `PARTITION` or `SITE/PARTITION`; or a site, as in `ps SITE`; by default
+    /// all partitions of the site that runs
     #[arg(add = ArgValueCompleter::new(completion::partitions_and_sites))]
     pub(crate) partition: Option<Address>,
     /// The site, by its name or its file, where several run
     #[arg(long, value_name = "SITE", add = ArgValueCompleter::new(completion::sites))]
     pub(crate) site: Option<String>,
-    /// Go on as long as the site runs
+    /// Continue as long as the site runs
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Only the last N of the past; all without it, ten with `--follow`
+    /// Print only the last N past events; by default all, or ten with `--follow`
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) last: Option<usize>,
-    /// Print a JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -117,8 +152,8 @@ pub(crate) struct Events {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A pattern is a path whose names may hold `*` and `?`, and an index may be `*`; \
-    it chooses what it matches and everything inside. All values of a line are of one cycle; where \
-    that can't be had, it is said.\n\nExamples:\n  \
+    it chooses what it matches and everything inside. All values of a line are of one cycle; a \
+    line that mixes cycles is marked.\n\nExamples:\n  \
     quietcore watch axis servo_P                       all parameters\n  \
     quietcore watch axis 'servo_DW.filter[*]' servo_Y  a list of patterns\n  \
     quietcore watch axis servo_Y.torque --changes --deadband 0.1\n  \
@@ -132,19 +167,19 @@ pub(crate) struct Watch {
     #[arg(required = true, value_name = "VARIABLE",
         add = ArgValueCompleter::new(completion::variables))]
     pub(crate) variables: Vec<String>,
-    /// How often it is read, in Hz, 0.1 to 100
+    /// Rate at which they are read, in Hz, 0.1 to 100
     #[arg(long, value_name = "HZ", default_value_t = 10.0, value_parser = rate)]
     pub(crate) rate: f64,
     /// Read once and end
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print a JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
     /// Print only what has changed since it was last printed
     #[arg(long)]
     pub(crate) changes: bool,
-    /// A number has changed when it differs by more than this
+    /// Treat a number as changed when it differs by more than this
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "changes",
         value_parser = deadband)]
     pub(crate) deadband: f64,
@@ -153,10 +188,10 @@ pub(crate) struct Watch {
     pub(crate) duration: Option<Nanos>,
 }
 
-/// A site.
+/// The site that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct SiteName {
-    /// Name of the site, or its file; without it the only one that runs, or of `ps` all
+    /// Name of the site, or its file; by default the only one that runs, or for `ps` all of them
     #[arg(value_name = "SITE", add = ArgValueCompleter::new(completion::sites))]
     first: Option<String>,
     /// The same, as the commands about partitions take it
@@ -166,13 +201,13 @@ pub(crate) struct SiteName {
 }
 
 impl SiteName {
-    /// The site, if one is named.
+    /// Returns the name or file of the site, if one is given.
     pub(crate) fn name(&self) -> Option<&str> {
         self.first.as_deref().or(self.named.as_deref())
     }
 }
 
-/// A partition and its site.
+/// The partition that a command is about, and its site where several run.
 #[derive(Debug, Args)]
 pub(crate) struct Of {
     /// The partition, as `PARTITION` or `SITE/PARTITION`
@@ -199,32 +234,34 @@ pub(crate) struct Set {
     #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
         add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
-    /// Take NaN and infinite values, too; the program goes on with them
+    /// Accept NaN and infinite values as well; the program goes on with them
     #[arg(long)]
     pub(crate) allow_nan: bool,
-    /// Print as JSON
+    /// Print the outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A forced variable is written before and after each step until it is \
-    released, whoever forced it may be long gone, through crash, restart and deploy; `restart \
+#[command(
+    after_help = "A forced variable is written before and after each step until it is released. \
+    It stays forced when its client has gone, and through crash, restart and deploy; `restart \
     origin` and the end of the site release it. `quietcore ps` counts them, `quietcore watch` \
     marks them. A released variable has the value from before the force.\n\nExamples:\n  \
     quietcore force axis servo_U.enable=false\n  \
-    quietcore unforce axis servo_U.enable")]
+    quietcore unforce axis servo_U.enable"
+)]
 pub(crate) struct Force {
     #[command(flatten)]
     pub(crate) of: Of,
-    /// Variables with the values they are held at
+    /// Variables, each with the value to hold it at
     #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
         add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
-    /// Take NaN and infinite values, too; the program goes on with them
+    /// Accept NaN and infinite values as well; the program goes on with them
     #[arg(long)]
     pub(crate) allow_nan: bool,
-    /// Print as JSON
+    /// Print the outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -240,14 +277,14 @@ pub(crate) struct Force {
 pub(crate) struct Unforce {
     #[command(flatten)]
     pub(crate) of: Of,
-    /// The variables to let go
+    /// The variables to release
     #[arg(value_name = "NAME",
         add = ArgValueCompleter::new(completion::forced))]
     pub(crate) variables: Vec<String>,
-    /// Let all of them go
+    /// Release all forced variables
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print as JSON
+    /// Print the outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -258,7 +295,8 @@ pub(crate) struct Unforce {
     override_usage = "quietcore trace [OPTIONS] <PARTITION> <VARIABLE>... <--out FILE|--plot FILE|\
         --evidence DIR>",
     after_help = "The recording is read from a ring beside the program and costs it next to \
-    nothing; samples lost because this side was too slow are counted and told.\n\nTriggers: \
+    nothing; samples that are lost because this side is too slow are counted and \
+    reported.\n\nTriggers: \
     `VARIABLE`, `VARIABLE > 0.5` (also >= < <= == !=) as soon as it holds; `rising …` when it \
     begins to hold, `falling …` when it ends.\n\nExamples:\n  \
     quietcore trace axis servo_Y --duration 10s --out run.csv\n  \
@@ -274,20 +312,20 @@ pub(crate) struct TraceRequest {
     #[arg(required = true, value_name = "VARIABLE",
         add = ArgValueCompleter::new(completion::variables))]
     pub(crate) variables: Vec<String>,
-    /// Take each K-th cycle
+    /// Record only each K-th cycle
     #[arg(long, value_name = "K", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) every: u32,
-    /// The task whose cycles are meant, by name or number; the fastest without it
+    /// The task whose cycles are recorded, by name or number; by default the fastest
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Begin when this happens
+    /// Begin when this condition is met
     #[arg(long, value_name = "CONDITION")]
     pub(crate) trigger: Option<Trigger>,
-    /// Give up when it has not happened after this long, such as `1 min`
+    /// Give up if the condition is not met within this time, such as `1 min`
     #[arg(long, value_name = "D", requires = "trigger")]
     pub(crate) timeout: Option<Nanos>,
-    /// How much of the recording is from before the trigger
+    /// Part of the recording that lies before the trigger, in per cent
     #[arg(long, value_name = "P%", default_value = "0%", requires = "trigger",
         value_parser = percentage)]
     pub(crate) pre: u8,
@@ -315,10 +353,11 @@ pub(crate) struct TraceRequest {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The new program is built and staged beside the running one; state, signals \
-    and what was tuned by hand are carried over by name and type; then it takes over between two \
+    and values tuned by hand are carried over by name and type; then it takes over between two \
     cycles. For its first second it is on probation: if it faults or its watchdog fires, the old \
-    one goes on. The end of that is waited for. Forced variables stay forced.\n\nExit status 1 \
-    where the changed program was taken back.\n\nExamples:\n  \
+    one takes over again. The command waits for the end of the probation. Forced variables stay \
+    forced.\n\nExit \
+    status 1 where the changed program was taken back.\n\nExamples:\n  \
     quietcore deploy axis models/servo\n  \
     quietcore deploy axis models/servo --no-wait"
 )]
@@ -327,7 +366,7 @@ pub(crate) struct Deploy {
     pub(crate) of: Of,
     /// The folder of generated C
     pub(crate) folder: PathBuf,
-    /// Don't wait for the end of its probation
+    /// Return without waiting for the end of its probation
     #[arg(long)]
     pub(crate) no_wait: bool,
     /// Print the outcome as JSON
@@ -335,16 +374,16 @@ pub(crate) struct Deploy {
     pub(crate) json: bool,
 }
 
-/// How much of its past a program keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum How {
-    /// Retained variables keep their values
-    Warm,
-    /// Retained variables begin anew
-    Cold,
-    /// Forced variables are let go as well
-    Origin,
-}
+/// Parts of its past that a restarted program keeps.
+const RESTARTS: &[Choice<Restart>] = &[
+    ("warm", Restart::Warm, "Retained variables keep their values"),
+    ("cold", Restart::Cold, "Retained variables get their initial values"),
+    (
+        "origin",
+        Restart::Origin,
+        "Retained variables get their initial values, and forced variables are released",
+    ),
+];
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -353,10 +392,10 @@ pub(crate) enum How {
 pub(crate) struct RestartRequest {
     #[command(flatten)]
     pub(crate) of: Of,
-    /// How much of its past it keeps
-    #[arg(value_enum, default_value_t = How::Warm)]
-    pub(crate) how: How,
-    /// As `up` takes it; here the word stands alone, and that is said
+    /// The part of its past that the program keeps
+    #[arg(value_parser = one_of(RESTARTS), default_value = "warm")]
+    pub(crate) how: Restart,
+    /// Accepted as `up` accepts it, so that the refusal can name the right spelling.
     #[arg(long, hide = true)]
     pub(crate) cold: bool,
     #[arg(long, hide = true)]
@@ -386,7 +425,7 @@ pub(crate) struct ResumeRequest {
     pub(crate) of: Of,
 }
 
-/// A variable and its value, as written.
+/// A variable and its value, as written on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub(crate) variable: String,

@@ -1,7 +1,8 @@
 //! The process in which a partition or a worker of a load runs, or which waits for a container.
 //!
-//! It is a program apart from `quietcore`, so that locked memory, real-time priority and what a
-//! load does to its address space never touch the tool that a person uses. Nobody calls it by hand.
+//! This program is separate from `quietcore`, so that locked memory, real-time priority and the
+//! effects of a load on its address space never touch the tool that a person uses. It is never
+//! called by hand.
 
 use std::process::ExitCode;
 

@@ -115,7 +115,7 @@ fn write_finding(text: &mut String, finding: &Finding, palette: &Palette) {
     }
 }
 
-/// Each of its lines in lines of at most `room` columns.
+/// Returns the lines of `text`, wrapped to at most `room` columns.
 fn wrapped(text: &str, room: usize) -> impl Iterator<Item = String> {
     text.lines().flat_map(move |line| wrap(line, room, LongWord::Keep))
 }

@@ -1,4 +1,4 @@
-//! `quietcore schema`, `completions` and `man`: what others need to know of this program.
+//! `quietcore schema`, `completions` and `man`: documents about this program.
 
 use std::fs;
 use std::io::{IsTerminal as _, Write as _};
@@ -53,16 +53,16 @@ pub(super) fn man(request: &Man) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// A manual page.
+/// A page of the manual, as troff and as text.
 struct Page {
     name: String,
     roff: Vec<u8>,
-    /// The same as text.
+    /// The page as plain text.
     text: String,
 }
 
-/// All pages. None of them refers to one that isn't here: the command `help`, which clap adds to
-/// every command that has others, is left out.
+/// Returns all pages. None of them refers to a page that does not exist: the command `help`, which
+/// clap adds to every command with subcommands, is left out.
 fn pages() -> Result<Vec<Page>, Failure> {
     let mut command = without_help(Arguments::command());
     command.build();
@@ -89,7 +89,7 @@ fn without_help(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, without_help))
 }
 
-/// Shows a page: by `man` on a terminal that has it, else as text.
+/// Shows a page: with `man` on a terminal if that is installed, otherwise as text.
 fn show(page: &Page) -> Result<Status, Failure> {
     if std::io::stdout().is_terminal() {
         let child = process::Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn();

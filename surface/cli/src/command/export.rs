@@ -1,31 +1,26 @@
-//! `quietcore export`: files by which systemd, Podman and Kubernetes run a site.
+//! `quietcore export`: files with which systemd, Podman and Kubernetes run a site.
 
 use std::fs;
 use std::path::Path;
 
 use quietcore_evidence::write_whole;
-use quietcore_site::{ExportKind, ExportPaths, ExportedFile, export};
+use quietcore_site::{ExportPaths, ExportedFile, export};
 use quietcore_supervisor::places::{RUN_VARIABLE, STATE_VARIABLE};
 
-use crate::arguments::{Export, ExportFor};
+use crate::arguments::Export;
 use crate::files::{self, SiteFile};
 use crate::status::{Failure, Status};
 use crate::terminal::say;
 
 pub(super) fn run(request: &Export) -> Result<Status, Failure> {
     let SiteFile { site, bytes, .. } = files::read_site(&request.site)?;
-    let kind = match request.kind {
-        ExportFor::Systemd => ExportKind::Systemd,
-        ExportFor::Podman => ExportKind::Podman,
-        ExportFor::Kubernetes => ExportKind::Kubernetes,
-    };
     let paths = ExportPaths {
         program: std::env::current_exe()?.display().to_string(),
         site_file: fs::canonicalize(&request.site)?.display().to_string(),
         variables: variables()?,
     };
-    // What was read as a site file is UTF-8.
-    let written = export(&site, &String::from_utf8_lossy(&bytes), kind, &paths)?;
+    // A site file that was read is UTF-8.
+    let written = export(&site, &String::from_utf8_lossy(&bytes), request.kind, &paths)?;
     match &request.out {
         Some(folder) => write(folder, &written)?,
         None => {
@@ -38,7 +33,8 @@ pub(super) fn run(request: &Export) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// The variables by which this caller has sites elsewhere, their folders absolute.
+/// Returns the environment variables by which this caller keeps sites elsewhere, with absolute
+/// folders.
 fn variables() -> Result<Vec<(String, String)>, Failure> {
     let mut set = Vec::new();
     for name in [RUN_VARIABLE, STATE_VARIABLE] {
@@ -50,7 +46,7 @@ fn variables() -> Result<Vec<(String, String)>, Failure> {
     Ok(set)
 }
 
-/// Writes the files; none where one is there that differs.
+/// Writes the files; writes none if a file exists with other content.
 fn write(folder: &Path, files: &[ExportedFile]) -> Result<(), Failure> {
     fs::create_dir_all(folder)?;
     for file in files {

@@ -2,7 +2,7 @@
 //!
 //! The site file goes to standard output. An example that runs a program needs the folder of
 //! generated C that its site file names: that folder is written below the current one, whole or not
-//! at all, and never over files that are there and differ.
+//! at all, and never over existing files that differ.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use quietcore_program::interface::{InterfaceError, PeriodStatement};
 use quietcore_program::place::Scalar;
-use quietcore_program::{Access, BuildError, Options, Place};
+use quietcore_program::{Access, BuildError, Options, VariableLocation};
 use quietcore_site::{FoundModel, FoundPeriod, FoundVariable, Model};
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 
 use crate::arguments::Init;
 use crate::machine;
@@ -23,7 +23,7 @@ use crate::terminal::say;
 /// A model that can't be written beside the site file.
 #[derive(Debug, thiserror::Error)]
 enum ModelError {
-    /// The folder is there with something else in it.
+    /// The folder exists with other content.
     #[error(
         "`{}` is not what the model of this example has there; begin in an empty folder",
         path.display()
@@ -53,14 +53,14 @@ pub(super) fn run(request: &Init) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// The name of the file that standard output goes to; `None` where it goes elsewhere.
+/// Returns the name of the file that standard output goes to; `None` if it is no file.
 fn file_written() -> Option<String> {
     let path = fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file())?;
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Builds the program in a folder, since only the compiler knows its variables, and returns what is
-/// in it.
+/// Builds the program in a folder, since only the compiler knows its variables, and returns its
+/// model, period and variables.
 fn found(folder: &Path, model_name: Option<&str>) -> Result<FoundModel, Failure> {
     let builds = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
     let options = Options { model: model_name.map(str::to_owned), ..Options::default() };
@@ -96,7 +96,7 @@ fn found(folder: &Path, model_name: Option<&str>) -> Result<FoundModel, Failure>
     Ok(found)
 }
 
-/// Says why a program can't be built. There is no site file yet that could name one of several.
+/// Returns why a program can't be built. There is no site file yet that could name one of several.
 fn not_built(folder: &Path, error: &BuildError) -> String {
     let shown = folder.display();
     let several = match error {
@@ -113,9 +113,9 @@ fn not_built(folder: &Path, error: &BuildError) -> String {
     }
 }
 
-/// The variables to retain so that these scalars are: `NAME_P.*` for the members of a structure. A
-/// constant, which the linker puts where nothing can be written, keeps its value anyway.
-fn retainable(scalars: impl Iterator<Item = (String, Place)>) -> Vec<String> {
+/// Returns the variables to retain so that these scalars are retained: `NAME_P.*` for the members
+/// of a structure. A constant, which the linker puts into read-only memory, keeps its value anyway.
+fn retainable(scalars: impl Iterator<Item = (String, VariableLocation)>) -> Vec<String> {
     let fit = scalars.filter(|(_, place)| place.writable && place.bit.is_none());
     let roots = fit.map(|(path, _)| match path.find(['.', '[']) {
         Some(at) if path[at..].starts_with('.') => format!("{}.*", &path[..at]),
@@ -126,16 +126,16 @@ fn retainable(scalars: impl Iterator<Item = (String, Place)>) -> Vec<String> {
     distinct.into_iter().collect()
 }
 
-fn variable((path, place): (String, Place)) -> FoundVariable {
+fn variable((path, place): (String, VariableLocation)) -> FoundVariable {
     FoundVariable {
         path,
         type_name: place.scalar.to_string(),
-        is_switch: place.scalar == Scalar::Bool,
-        is_float: matches!(place.scalar, Scalar::F32 | Scalar::F64),
+        is_switch: place.scalar == Scalar::Number(DataType::Bool),
+        is_float: matches!(place.scalar, Scalar::Number(DataType::F32 | DataType::F64)),
     }
 }
 
-/// Writes a model below `parent`; `false` if it is there already.
+/// Writes a model below `parent`; returns `false` if it is there already.
 fn write_beside(parent: &Path, model: &Model) -> Result<bool, ModelError> {
     let folder = parent.join(model.folder);
     if folder.exists() {
@@ -156,7 +156,7 @@ fn write_beside(parent: &Path, model: &Model) -> Result<bool, ModelError> {
         fs::rename(&partial, &folder).map_err(|source| ModelError::Write { path: folder, source })
     });
     if written.is_err() {
-        // Where even that fails, the name says that it is partial.
+        // If even that fails, the name says that it is partial.
         let _ = fs::remove_dir_all(&partial);
     }
     written.map(|()| true)

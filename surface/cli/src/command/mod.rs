@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::arguments::Command;
 use crate::status::{Failure, Status};
 
-/// Runs a command.
+/// Dispatches a command to its module.
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
         Command::Doctor(request) => doctor::run(&request),
@@ -32,20 +32,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Tune(request) => experiment::tune::run(&request),
         Command::Disturb(request) => experiment::disturb::run(&request),
         Command::Probe(request) => probe::run(request),
-        Command::Up(request) => running::up::run(&request),
-        Command::Down(request) => running::down::run(&request),
-        Command::Ps(request) => running::ps::run(&request),
-        Command::Top(request) => running::top::run(&request),
-        Command::Events(request) => running::events::run(&request),
-        Command::Watch(request) => running::watch::run(&request),
-        Command::Set(request) => running::change::set(&request),
-        Command::Force(request) => running::change::force(&request),
-        Command::Unforce(request) => running::change::unforce(&request),
-        Command::Trace(request) => running::trace::run(&request),
-        Command::Deploy(request) => running::change::deploy::run(&request),
-        Command::Restart(request) => running::change::restart::run(&request),
-        Command::Pause(request) => running::change::pause::run(&request.of, true),
-        Command::Resume(request) => running::change::pause::run(&request.of, false),
+        Command::Running(command) => running::run(command),
         Command::Show(request) => show::run(&request),
         Command::Verify(request) => show::verify::run(&request),
         Command::Report(request) => report::run(&request),
@@ -60,13 +47,13 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     }
 }
 
-/// Prints text on standard output, without what a terminal would obey. A reader that has gone away,
-/// as `head` does, is no failure.
+/// Prints text on standard output without control characters. A reader that has gone away, as
+/// `head` does, is no failure.
 fn print(text: &str) -> Result<(), Failure> {
     write(&crate::terminal::harmless(text))
 }
 
-/// Prints sentences on standard output, in lines of the terminal.
+/// Prints sentences on standard output, wrapped at the width of the terminal.
 fn print_lines(text: &str) -> Result<(), Failure> {
     print(&crate::terminal::fitting(text))
 }
@@ -79,7 +66,7 @@ fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a document as JSON, without what a terminal would obey.
+/// Prints a document as JSON without control characters.
 fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(document)?;
     text.push('\n');

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_evidence::write_whole;
-use quietcore_oil::{Problems, Reading};
+use quietcore_oil::{Problem, Reading, Remark};
 use quietcore_program::osek::{self, OilError};
 use serde::Serialize;
 
@@ -21,28 +21,18 @@ pub(super) fn run(request: &OsekVerb) -> Result<Status, Failure> {
     }
 }
 
-/// What `osek check --json` prints.
+/// The document that `osek check --json` prints.
 #[derive(Debug, Default, Serialize)]
-struct Document {
+struct Document<'a> {
     schema: &'static str,
     file: String,
-    problems: Vec<Remark>,
-    remarks: Vec<Remark>,
+    problems: &'a [Problem],
+    remarks: &'a [Remark],
     #[serde(skip_serializing_if = "Option::is_none")]
-    application: Option<Application>,
+    application: Option<Application<'a>>,
 }
 
-/// Something at a place of the file.
-#[derive(Debug, Serialize)]
-struct Remark {
-    file: String,
-    line: u32,
-    column: u32,
-    token: String,
-    message: String,
-}
-
-/// Reads a file as of no partition yet, so that its cycle is not known.
+/// Reads a file that belongs to no partition yet, so that the period of its tick is not known.
 const fn reading(strict: bool) -> Reading {
     Reading { strict, tick_ns: None }
 }
@@ -54,7 +44,7 @@ fn check(request: &OsekCheck) -> Result<Status, Failure> {
     let configuration = match osek::read(&request.file, reading(request.strict)) {
         Ok(configuration) => configuration,
         Err(OilError::Refused(problems)) if request.json => {
-            let problems = remarks(&problems);
+            let problems = problems.iter().as_slice();
             let document = Document { schema: SCHEMA, file, problems, ..Document::default() };
             super::print_json(&document)?;
             return Ok(Status::NotPassed);
@@ -65,16 +55,9 @@ fn check(request: &OsekCheck) -> Result<Status, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
-    let application = Application::of(&configuration);
+    let application = Application(&configuration);
     if request.json {
-        let remarks = configuration.remarks().iter().map(|remark| Remark {
-            file: remark.file.clone(),
-            line: remark.line,
-            column: remark.column,
-            token: remark.token.clone(),
-            message: remark.message.clone(),
-        });
-        let (problems, remarks) = (Vec::new(), remarks.collect());
+        let (problems, remarks) = (&[][..], configuration.remarks());
         let application = Some(application);
         super::print_json(&Document { schema: SCHEMA, file, problems, remarks, application })?;
         return Ok(Status::Done);
@@ -86,18 +69,7 @@ fn check(request: &OsekCheck) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-fn remarks(problems: &Problems) -> Vec<Remark> {
-    let problems = problems.iter().map(|problem| Remark {
-        file: problem.file.clone(),
-        line: problem.line,
-        column: problem.column,
-        token: problem.token.clone(),
-        message: problem.message.clone(),
-    });
-    problems.collect()
-}
-
-/// What `osek generate --json` prints.
+/// The document that `osek generate --json` prints.
 #[derive(Debug, Serialize)]
 struct Generated {
     schema: &'static str,
@@ -149,7 +121,8 @@ fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// How a program of its own is made of these files and the C beside the OIL file.
+/// Returns the command that builds a stand-alone program from these files and the C beside the OIL
+/// file.
 fn command(file: &Path, out: &Path) -> String {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

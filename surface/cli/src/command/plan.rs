@@ -14,11 +14,11 @@ use serde::Serialize;
 use crate::arguments::Plan;
 use crate::files::{self, SiteFile};
 use crate::machine;
-use crate::programs::{self, Found};
+use crate::programs::{self, CheckedProgram};
 use crate::status::{Failure, Status};
 use shared::SharedEntry;
 
-/// What `plan --json` prints.
+/// The document that `plan --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -27,7 +27,7 @@ struct Document<'a> {
     steps: Vec<String>,
     monitored: Vec<String>,
     degraded: Vec<String>,
-    programs: &'a [Found],
+    programs: &'a [CheckedProgram],
     problems: &'a [String],
     shared_cpus: Vec<SharedEntry>,
     only_at_boot: BootAdvice,
@@ -91,12 +91,12 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Plans a site for a machine; every refusal becomes a line of the failure.
+/// Plans a site for a machine; each refusal becomes a line of the failure.
 pub(super) fn make(site: &Site, facts: &Facts) -> Result<quietcore_site::Plan, Failure> {
     quietcore_site::plan(site, &facts.machine()).map_err(|refusals| refused(&refusals))
 }
 
-/// Makes sure that a site can run on a machine, whatever its campaign asks for.
+/// Checks that a site can run on a machine, whatever its campaign asks for.
 pub(super) fn make_run(site: &Site, facts: &Facts) -> Result<Vec<Degradation>, Failure> {
     quietcore_site::plan_run(site, &facts.machine()).map_err(|refusals| refused(&refusals))
 }
@@ -106,7 +106,7 @@ fn refused(refusals: &[Refusal]) -> Failure {
     Failure::new(lines.join("\n"))
 }
 
-/// Says on standard error what the site file and this machine give reason to say.
+/// Prints the remarks on a site file and on this machine to standard error.
 pub(super) fn remark(site: &Site, degraded: &[Degradation]) {
     for remark in site.remarks() {
         crate::terminal::say(format_args!("remark: {remark}"));

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_campaign::{Asked, Campaign, Outcome, runs as planned_runs};
+use quietcore_campaign::probe::{PlannedProbe, probes as planned_probes};
+use quietcore_campaign::{Asked, Campaign, Outcome, Run, runs as planned_runs};
 use quietcore_evidence::{
     Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
 };
@@ -36,12 +37,20 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     };
     let built = programs::build(&file.site, &models)?;
     let planned = planned_runs(&file.site, &file.sha256, online, &built.programs);
+    let probes = planned_probes(&file.site, &file.sha256, &facts);
     let mut campaign = match (&request.resume, resumed) {
         (Some(folder), Some(manifest)) => {
             let kernel = facts.kernel.release.describe(Clone::clone);
-            Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, &kernel, planned)?
+            Campaign::resume(
+                Writer::open(folder)?,
+                manifest,
+                &file.sha256,
+                &kernel,
+                planned,
+                probes,
+            )?
         }
-        _ => begin(request, &file, &facts, &plan, planned)?,
+        _ => begin(request, &file, &facts, &plan, (planned, probes))?,
     };
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
@@ -75,13 +84,14 @@ fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
     Ok(file)
 }
 
-/// The site file of an interrupted campaign, with what was chosen on its command line.
+/// Returns the site file of an interrupted campaign, with the choices of its command line.
 fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> {
     let manifest = read_manifest(folder)?;
     let asked = |missing: &NotMeasured| {
         manifest.profiles.iter().any(|(profile, _)| *profile == missing.profile)
     };
-    if manifest.complete && !manifest.not_measured.iter().any(asked) {
+    let is_left = manifest.probes.iter().any(|entry| entry.not_measured.is_some());
+    if manifest.complete && !is_left && !manifest.not_measured.iter().any(asked) {
         return Err(Failure::new(format_args!(
             "quietcore: `{}` is complete; nothing is left to be measured",
             folder.display()
@@ -112,7 +122,7 @@ fn begin(
     file: &SiteFile,
     facts: &Facts,
     plan: &Plan,
-    runs: Vec<quietcore_campaign::Run>,
+    (runs, probes): (Vec<Run>, Vec<PlannedProbe>),
 ) -> Result<Campaign, Failure> {
     let started_at = machine::time_of_day();
     let folder = request.out.clone().unwrap_or_else(|| default_folder(&started_at, &file.site));
@@ -131,16 +141,17 @@ fn begin(
         limits: plan.degraded.iter().map(ToString::to_string).collect(),
         not_chosen: not_chosen(file)?,
     };
-    Ok(Campaign::begin(writer, asked, runs)?)
+    Ok(Campaign::begin(writer, asked, runs, probes)?)
 }
 
-/// The folder of the site file, so that models are found from wherever the campaign goes on.
+/// Returns the folder of the site file, where models are found from wherever the campaign goes on.
 fn site_folder(request: &Qualify) -> Option<String> {
     let folder = programs::folder_of(request.site.as_deref()?);
     Some(folder.canonicalize().ok()?.display().to_string())
 }
 
-/// What the site file asks for and the command line left out: nothing is proven without it.
+/// Returns an entry for each partition and profile of the site file that the command line left out:
+/// nothing is proven without them.
 fn not_chosen(file: &SiteFile) -> Result<Vec<NotMeasured>, Failure> {
     let catalogue = quietcore_record::class::catalogue();
     let whole =

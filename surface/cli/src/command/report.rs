@@ -13,7 +13,7 @@ use crate::finish::{self, REPORT};
 use crate::runs;
 use crate::status::{Failure, Status};
 
-/// Range of the histogram in cyclictest's format; what is longer is counted as its overflow.
+/// Range of the histogram in cyclictest's format; longer latencies are counted as its overflow.
 const CYCLICTEST_END: Nanos = Nanos::from_millis(10);
 
 pub(super) fn run(request: &Report) -> Result<Status, Failure> {
@@ -53,12 +53,12 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     Ok(if evidence.is_sound() { Status::Done } else { Status::NotPassed })
 }
 
-/// Makes what follows from the records anew, in the folder.
+/// Makes summary, page and JUnit file again from the records, in the folder.
 fn make_anew(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     if let Signature::Signed { key, .. } = &evidence.signature
         && finish::own_key().as_ref() != Some(key)
     {
-        // Whoever has signed it answers for the page as well, which is as it was signed.
+        // The signer also answers for the page, which is as it was signed.
         crate::terminal::say(
             "remark: the folder is signed by another machine, and its page stays as it was signed; \
              --html FILE writes one elsewhere",
@@ -74,7 +74,7 @@ fn make_anew(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The page over a folder of runs.
+/// Writes the page over a folder of runs.
 fn index(request: &Report, folders: &[String]) -> Result<Status, Failure> {
     let other = [&request.junit, &request.csv, &request.cyclictest];
     if other.iter().any(|option| option.is_some()) {

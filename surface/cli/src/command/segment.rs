@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use quietcore_campaign::probe::ethercat::simulated;
 use quietcore_process::setting;
+use quietcore_segment::SubDevice;
 use quietcore_segment::device::NAMES;
-use quietcore_segment::{Options, SubDevice};
 use quietcore_units::CpuId;
 use quietcore_wire::{PacketWire, Server};
 
@@ -17,16 +18,18 @@ use crate::terminal::say;
 
 /// The largest file of SubDevices.
 const FILE_BYTES_MAX: usize = 1 << 20;
-/// Looks at the interface: each so many times that the server asks whether it shall stop.
+/// Number of the server's calls of the stop function between two looks at the interface.
 const LOOK_EVERY: u32 = 20;
-/// The most SubDevices of a segment.
+/// The largest number of SubDevices of a segment.
 const SUBDEVICES_MAX: usize = 200;
 
 pub(super) fn run(request: &Segment) -> Result<Status, Failure> {
     let names = names(request.subdevices.as_deref())?;
     let segment = simulated(&names)?;
     let wire = PacketWire::open(&request.interface)?.with_spin(request.spin);
-    pin(request.cpu)?;
+    if let Some(cpu) = request.cpu.map(cpu).transpose()? {
+        setting::pin(cpu).map_err(|error| Failure::new(format!("--cpu {cpu}: {error}")))?;
+    }
     let stop = machine::stop_flag()?;
     say(format_args!(
         "answering on {} with {} SubDevices: {}",
@@ -50,7 +53,7 @@ pub(super) fn run(request: &Segment) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// The names of the SubDevices in a file; without one, each kind once.
+/// Returns the names of the SubDevices in a file; without a file, each kind once.
 pub(super) fn names(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     match file {
         Some(file) => read(file),
@@ -58,21 +61,12 @@ pub(super) fn names(file: Option<&Path>) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// A segment of SubDevices with these names.
-pub(super) fn simulated(names: &[String]) -> Result<quietcore_segment::Segment, Failure> {
-    let subdevices = names.iter().map(|name| SubDevice::by_name(name)).collect::<Result<_, _>>()?;
-    Ok(quietcore_segment::Segment::new(subdevices, Options::default()))
+/// Returns the CPU with this number.
+pub(super) fn cpu(number: u32) -> Result<CpuId, Failure> {
+    CpuId::new(number).ok_or_else(|| Failure::new(format!("--cpu {number}: there is no such CPU")))
 }
 
-/// Pins the calling thread, where that is asked for.
-pub(super) fn pin(cpu: Option<u32>) -> Result<(), Failure> {
-    let Some(number) = cpu else { return Ok(()) };
-    let cpu = CpuId::new(number)
-        .ok_or_else(|| Failure::new(format!("--cpu {number}: there is no such CPU")))?;
-    setting::pin(cpu).map_err(|error| Failure::new(format!("--cpu {number}: {error}")))
-}
-
-/// Reads a file of SubDevices; all that is wrong with it becomes one failure.
+/// Reads a file of SubDevices; all of its problems become one failure.
 fn read(file: &Path) -> Result<Vec<String>, Failure> {
     let bytes = files::read(file, FILE_BYTES_MAX)?;
     if bytes.len() > FILE_BYTES_MAX {
@@ -86,7 +80,7 @@ fn read(file: &Path) -> Result<Vec<String>, Failure> {
     })
 }
 
-/// The names in a file of SubDevices, or what is wrong with it, each with its line.
+/// Returns the names in a file of SubDevices, or its problems, each with its line.
 fn parse(text: &str) -> Result<Vec<String>, Vec<String>> {
     let mut names = Vec::new();
     let mut problems = Vec::new();

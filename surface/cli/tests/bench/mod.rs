@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::command::{Said, quietcore, said};
 
-/// Long enough for the busiest machine.
+/// The longest wait, long enough for the busiest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with the site file `press.toml` and its program.
@@ -54,7 +54,7 @@ impl Bench {
         command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().unwrap()
     }
 
-    /// What `up` has said so far.
+    /// Returns the output of `up` so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("up.log")).unwrap_or_default()
     }
@@ -77,7 +77,7 @@ impl Bench {
         }
     }
 
-    /// Processes that work below this folder.
+    /// Returns the `/proc` folders of processes that run in this folder.
     pub(crate) fn processes(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -92,14 +92,14 @@ impl Bench {
     }
 }
 
-/// A test that fails leaves nothing running.
+/// Ends the site, so that a test that fails leaves nothing running.
 impl Drop for Bench {
     fn drop(&mut self) {
         self.call(&["down"]);
     }
 }
 
-/// The object with this name, wherever it stands.
+/// Returns the object with this name, wherever it is in the document.
 pub(crate) fn find(value: &Value, name: &str) -> Option<Value> {
     match value {
         Value::Object(fields) if fields.get("name").is_some_and(|it| it == name) => {
@@ -111,7 +111,7 @@ pub(crate) fn find(value: &Value, name: &str) -> Option<Value> {
     }
 }
 
-/// Kills a process.
+/// Kills a process with `SIGKILL`.
 pub(crate) fn kill(pid: u64) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();

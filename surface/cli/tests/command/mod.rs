@@ -1,4 +1,4 @@
-//! Running `quietcore` as a person would.
+//! Calls of `quietcore` as a person makes them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ pub(crate) fn quietcore(folder: &Path) -> Command {
     command
 }
 
-/// What a call printed, and its exit status.
+/// Output and exit status of a call.
 pub(crate) struct Said {
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
@@ -34,8 +34,8 @@ pub(crate) fn said(output: &Output) -> Said {
     }
 }
 
-/// A site file for a machine that others use: its watchdogs don't strike when that stands still for
-/// a moment, as each task may take a second.
+/// Makes a site file fit a machine that others use: each task may take a second, so that its
+/// watchdog does not strike when the machine stands still for a moment.
 pub(crate) fn patient(text: &str) -> String {
     let has_its_own = |line: &str| line.starts_with("watchdog = ");
     let is_watched = text.lines().any(has_its_own);
@@ -50,7 +50,7 @@ pub(crate) fn patient(text: &str) -> String {
     changed
 }
 
-/// A site with one partition on the last CPU; `None` on a machine with one CPU.
+/// Writes a site with one partition on the last CPU; returns `None` on a machine with one CPU.
 pub(crate) fn site(folder: &Path, campaign: &str) -> Option<String> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let last = online.trim().rsplit([',', '-']).next().unwrap().parse::<u32>().unwrap();

@@ -1,12 +1,12 @@
-//! The document that `show --json` prints, beside the one that a folder holds: keys may be added,
-//! and none may be removed or changed (see `logic/record/src/document.rs`).
+//! The document that `show --json` prints, compared with the one that a folder holds: keys may be
+//! added, and none may be removed or changed (see `logic/record/src/document.rs`).
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 /// Replaces the document in an answer by the name of the file that holds it, with the keys that it
-/// has beside that; leaves the answer as it is where anything else differs.
+/// has in addition; leaves the answer as it is if anything else differs.
 pub(crate) fn by_its_file(answer: &str, file: &str, held: &str) -> String {
     let Some(begin) = answer.find("\n{\n").map(|newline| newline + 1) else {
         return answer.to_owned();
@@ -29,7 +29,7 @@ pub(crate) fn by_its_file(answer: &str, file: &str, held: &str) -> String {
     format!("{before}(as `{file}` in the folder{beside})\n{after}")
 }
 
-/// Returns `true` where `new` has all of `old`; the places of keys besides go to `added`.
+/// Returns `true` if `new` has all of `old`; the places of additional keys go to `added`.
 fn adds_keys_only(old: &Value, new: &Value, place: &str, added: &mut BTreeSet<String>) -> bool {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {

@@ -1,4 +1,4 @@
-//! Evidence of every kind that a version before this one has written, and what it says today.
+//! Evidence of every kind that an earlier version has written, and the output that it gives today.
 //!
 //! Goal: a change of anything that a user reads in evidence is seen, and evidence that was written
 //! stays readable. Method: the folders below `folders` are shown, verified, compared and reported,
@@ -19,9 +19,9 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use stored::{assert_stored, test_file, transcript};
 
-/// The public key by which the folders are signed; nobody has the private one any more.
+/// The public key by which the folders are signed; the private one was deleted.
 const KEY: &str = "../plant.pub.pem";
-/// Lines of a table that are stored; of the others there is a sum.
+/// Number of lines of a table that are stored; the others are in its sum.
 const TABLE_LINES: usize = 4;
 
 /// Compares all answers about a folder with the stored ones.
@@ -65,7 +65,7 @@ fn check(name: &str) {
     assert_stored(&format!("evidence/expected/{name}.txt"), &told);
 }
 
-/// The tables of a folder, by name.
+/// Returns the tables of a folder, by name.
 fn tables(folder: &Path) -> String {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
@@ -74,7 +74,7 @@ fn tables(folder: &Path) -> String {
     names.iter().map(|name| head(name, &text(name))).collect()
 }
 
-/// The first lines of a long text, and the sum of all.
+/// Returns the first lines of a long text, and the sum of all.
 fn head(name: &str, text: &str) -> String {
     let mut shown = format!("\n=== {name}\n");
     for line in text.lines().take(TABLE_LINES) {
@@ -85,7 +85,7 @@ fn head(name: &str, text: &str) -> String {
     shown
 }
 
-/// A test for each folder, so that each is told by its name.
+/// Makes a test for each folder, so that each has a name in the output.
 macro_rules! folders {
     ($($test:ident: $name:literal,)*) => {
         $(#[test]

@@ -4,7 +4,7 @@
 
 use roxmltree::{Document, Node};
 
-/// The outline of a page, in the order of the page.
+/// Returns the outline of a page, in the order of the page.
 pub(crate) fn outline(page: &str) -> String {
     let xml = xml(page);
     let document = Document::parse(&xml).unwrap();
@@ -49,13 +49,13 @@ fn cells<'a>(row: Node<'a, 'a>) -> Vec<String> {
     row.children().filter(Node::is_element).map(text).collect()
 }
 
-/// Title and description of a plot.
+/// Returns title and description of a plot.
 fn of_plot(plot: Node<'_, '_>) -> String {
     let parts = plot.children().filter(|it| it.has_tag_name("title") || it.has_tag_name("desc"));
     parts.map(|part| words(part.text().unwrap_or_default())).collect::<Vec<_>>().join(": ")
 }
 
-/// The text of an element, without what is drawn or quoted in it.
+/// Returns the text of an element, without drawings and quotations in it.
 fn text(node: Node<'_, '_>) -> String {
     let is_left_out = |node: Node<'_, '_>| {
         node.ancestors().any(|node| ["svg", "pre"].contains(&node.tag_name().name()))
@@ -64,12 +64,12 @@ fn text(node: Node<'_, '_>) -> String {
     words(&texts.filter_map(|node| node.text()).collect::<String>())
 }
 
-/// A text with single spaces.
+/// Returns a text with single spaces.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The page as XML: void elements closed, the style and the script left out.
+/// Returns the page as XML: void elements closed, the style and the script left out.
 fn xml(page: &str) -> String {
     let mut text = page.strip_prefix("<!DOCTYPE html>").unwrap().to_owned();
     for element in ["style", "script"] {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::command::{call, quietcore};
 
-/// Evidence of ten values, as cyclictest would have left them.
+/// Writes evidence of ten values, as cyclictest would have left them.
 fn import(folder: &Path, name: &str, latency: u64) {
     let text = format!(
         "# Histogram\n{latency:06} 000010\n# Total: 000000010\n# Min Latencies: {latency:05}\n# \

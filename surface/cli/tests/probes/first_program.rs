@@ -1,4 +1,4 @@
-//! `docs/first-program.md`, done as it stands there, and `init --model`.
+//! `docs/first-program.md`, run line by line, and `init --model`.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use crate::command::{Said, said};
 
 const PAGE: &str = include_str!("../../../../docs/first-program.md");
 
-/// A block of the page between its fences: what stands behind the first fence, and its lines.
+/// A block of the page between its fences: the words after the first fence, and its lines.
 struct Block {
     info: &'static str,
     text: String,
@@ -26,7 +26,7 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// A line of the page, as a shell runs it.
+/// Runs a line of the page in a shell.
 fn shell(folder: &Path, line: &str) -> Said {
     let program = Path::new(env!("CARGO_BIN_EXE_quietcore"));
     let path = format!("{}:{}", program.parent().unwrap().display(), env!("PATH"));
@@ -41,8 +41,8 @@ fn has_two_cpus() -> bool {
     std::thread::available_parallelism().is_ok_and(|count| count.get() > 1)
 }
 
-/// Gives the program of a site file a second for each step, and ordinary priority: a machine that
-/// stands still for a moment, or on which somebody else has a site up, is no matter of the page.
+/// Gives the program of a site file a second for each step, and ordinary priority: the page must
+/// hold even if the machine stands still for a moment, or somebody else has a site up on it.
 fn be_patient(site: &Path) {
     let text = fs::read_to_string(site).unwrap();
     let patient = text.replacen("\nperiod = ", "\nwatchdog = \"1 s\"\nperiod = ", 1);
@@ -52,9 +52,9 @@ fn be_patient(site: &Path) {
     fs::write(site, ordinary).unwrap();
 }
 
-/// Runs a command of the page, and again where the machine stood still for as long as the outputs'
-/// watchdog of a SubDevice allows, 100 ms: the record says so, rightly, and is no matter of the
-/// page.
+/// Runs a command of the page, and repeats it if the machine stood still for as long as the
+/// outputs' watchdog of a SubDevice allows, 100 ms: the record then rightly says so, but the page
+/// is not at fault.
 fn on_a_machine_that_goes_on(folder: &Path, line: &str) -> Said {
     let mut said = shell(folder, line);
     for _ in 0..4 {

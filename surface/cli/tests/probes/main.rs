@@ -6,6 +6,7 @@
 #[path = "../command/mod.rs"]
 mod command;
 
+mod campaign;
 mod comparing;
 mod ethercat;
 mod first_program;

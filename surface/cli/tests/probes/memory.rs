@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::command::call;
 
-/// Whether there is a CPU for neighbours.
-fn has_another_cpu() -> bool {
+/// Returns `true` if there is a CPU for neighbours.
+pub(super) fn has_another_cpu() -> bool {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     online.trim().contains(['-', ','])
 }
 
-/// A run as small as can be, of these parts.
+/// Returns the options of the smallest possible run of these parts.
 fn small<'a>(parts: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec![
         "probe",
@@ -44,7 +44,7 @@ fn small<'a>(parts: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     arguments
 }
 
-/// A curve is whole, and says whether neighbours worked.
+/// Checks that a curve is whole and says whether neighbours worked.
 fn check_curve(curve: &Value) {
     let (name, memory) = (&curve["name"], &curve["memory"]);
     let points = memory["points"].as_array().unwrap();

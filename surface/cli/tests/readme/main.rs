@@ -1,5 +1,5 @@
-//! The README's commands for a running site and for an OSEK program, in their order, with a look at
-//! what each of them did.
+//! The commands of the pages for a running site and for an OSEK program, in their order, with a
+//! check of the effect of each; and the site file that the README shows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,18 +14,21 @@ use std::time::{Duration, Instant};
 
 use command::{Said, patient, quietcore, said};
 
-/// The longest wait for what a command causes, on a machine that does much else.
+/// The longest wait for the effect of a command, on a machine with much other work.
 const EFFECT_MAX: Duration = Duration::from_secs(60);
 
 const README: &str = include_str!("../../../../README.md");
+const RUN_A_PROGRAM: &str = include_str!("../../../../docs/run-a-program.md");
+const RUN_OSEK: &str = include_str!("../../../../docs/run-osek.md");
 
-/// A copy of what the README's commands need, with patient watchdogs, and a place for their sites.
+/// A copy of the files that the pages' commands need, with patient watchdogs, and a folder for
+/// their sites.
 struct Clone<'a> {
     folder: PathBuf,
     places: &'a Path,
 }
 
-/// Brings the site down, whatever becomes of the test.
+/// Brings the site down, whatever the outcome of the test.
 impl Drop for Clone<'_> {
     fn drop(&mut self) {
         self.call("quietcore down");
@@ -73,7 +76,7 @@ impl<'a> Clone<'a> {
         out
     }
 
-    /// A value of a partition's program, and whether it is forced.
+    /// Returns a value of a partition's program, and `true` if it is forced.
     fn value_in(&self, partition: &str, variable: &str) -> (serde_json::Value, bool) {
         let text = self.done(&format!("quietcore watch {partition} {variable} --once --json"));
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -86,8 +89,8 @@ impl<'a> Clone<'a> {
     }
 }
 
-/// The CPU of the sites' partitions, which are not to hold up one another. `None` on a machine with
-/// one CPU.
+/// Reserves the CPU of the sites' partitions, so that they don't delay each other. Returns `None`
+/// on a machine with one CPU.
 fn cpu_for_partition() -> Option<MutexGuard<'static, ()>> {
     static CPU: Mutex<()> = Mutex::new(());
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -95,12 +98,19 @@ fn cpu_for_partition() -> Option<MutexGuard<'static, ()>> {
     (cpus >= 2).then(|| CPU.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The block of the README that begins with a line, its comments cut off.
-fn block(first: &str) -> Vec<String> {
-    let start = README.find(first).expect("the README has the block");
-    let block = README[start..].split("\n```").next().unwrap_or_default();
+/// Returns the block of a page that begins with a line, its comments cut off.
+fn block(page: &str, first: &str) -> Vec<String> {
+    let start = page.find(first).expect("the page has the block");
+    let block = page[start..].split("\n```").next().unwrap_or_default();
     let command = |line: &str| line.split("  ").next().unwrap_or_default().to_owned();
     block.lines().map(command).collect()
+}
+
+#[test]
+fn the_site_file_of_the_readme_is_the_smallest_example() {
+    let example = include_str!("../../../../examples/minimal.toml");
+    let site = &example[example.find("[site]").unwrap()..];
+    assert!(README.contains(&format!("```toml\n{site}```")), "the README has another one");
 }
 
 /// Goal: the sequence leaves the servo as it was found; a second clone begins anew.
@@ -112,7 +122,7 @@ fn the_commands_for_a_running_site_do_what_they_say() {
     };
     let places = tempfile::tempdir().unwrap();
     let clone = Clone::new(places.path(), "first");
-    let commands = block("quietcore up examples/servo.toml --detach\n");
+    let commands = block(RUN_A_PROGRAM, "quietcore up examples/servo.toml --detach\n");
     let [up, set, force, unforce, trace, deploy, down] = &commands[..] else {
         panic!("the block has other commands: {commands:#?}");
     };
@@ -153,7 +163,7 @@ fn the_commands_for_an_osek_program_do_what_they_say() {
     };
     let places = tempfile::tempdir().unwrap();
     let clone = Clone::empty(places.path(), "empty");
-    let commands = block("quietcore init --example osek");
+    let commands = block(RUN_OSEK, "quietcore init --example osek");
     let [init, check, up, top, set, events, down] = &commands[..] else {
         panic!("the block has other commands: {commands:#?}");
     };

@@ -1,7 +1,7 @@
-//! The command line as it is documented and as it answers: every page of `--help`, the list of the
-//! manual's pages, the scripts of the shells, and the answers to calls that are wrong.
+//! The documented command line and its answers: every page of `--help`, the list of the manual's
+//! pages, the scripts of the shells, and the answers to wrong calls.
 //!
-//! None of these depends on the machine: what is wrong here is found before the machine is read.
+//! None of these depends on the machine: these mistakes are found before the machine is read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::stored::{assert_stored, transcript};
 
-/// The names of all commands, found on the pages of help themselves.
+/// Returns the pages of help, and collects the names of all commands that are found on them.
 fn commands(at: &Path, path: &[String], known: &mut Vec<Vec<String>>) -> String {
     let mut words: Vec<&str> = path.iter().map(String::as_str).collect();
     words.push("--help");
@@ -84,7 +84,7 @@ fn every_wrong_call_is_answered_as_stored() {
     assert_eq!(super::names(at), before, "a refused call left something behind");
 }
 
-/// Added on a machine where root has run sites.
+/// The hint that is added on a machine where root has run sites.
 const ROOTS_SITES: &str = "; sites of root are seen by root only";
 
 const GOOD: &str = "[site]\nname = \"x\"\n[[partition]]\nname = \"axis\"\nclass = \
@@ -93,5 +93,5 @@ const BAD: &str = "[site]\nnam = \"x\"\n[[partition]]\nname = \"axis\"\nclass = 
                    \"motion-controll\"\n[partition.vcr]\ncpus = [0, 0]\n[partition.program]\n\
                    period = \"-1 ms\"\npriority = 120\n[campaign]\nprofiles = [\"tp9\"]\n";
 
-/// Calls that are wrong, each on a line, by command. One without any word comes before them.
+/// Wrong calls, one per line, by command. A call without any word precedes them.
 const WRONG: &str = include_str!("wrong-calls.txt");

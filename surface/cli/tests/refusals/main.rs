@@ -1,5 +1,5 @@
-//! The command line: what it says of itself, and to bad input: a clear error that names the place,
-//! exit status 2, and nothing half-written.
+//! The command line: its own description, and its answer to bad input: a clear error that names the
+//! place, exit status 2, and no half-written file.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use command::call;
 
-/// Everything in a folder, to see that nothing was left.
+/// Returns the names of everything in a folder, to check that nothing was left behind.
 fn names(folder: &std::path::Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()

@@ -1,4 +1,4 @@
-//! What `quietcore plan` says of the programs of a site.
+//! Tests of the output of `quietcore plan` about the programs of a site.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ const SOURCE: &str = "#include \"axis.h\"\nExtU_axis_T axis_U;\nExtY_axis_T axis
                       void axis_initialize(void) { axis_Y.force = 0; }\n\
                       void axis_step(void) { axis_Y.force = 2 * axis_U.position; }\n";
 
-/// A site with these keys of its program, and these connections.
+/// Returns a site with these keys of its program and these connections.
 fn site(program: &str, map: &str) -> String {
     format!(
         "[site]\nname = \"planned\"\n[host]\nhousekeeping = [0]\n[[partition]]\nname = \"axis\"\n\
@@ -31,7 +31,7 @@ fn connection(variable: &str, entry: &str) -> String {
     format!("[[fieldbus.ec0.map]]\nvariable = \"{variable}\"\nentry = \"{entry}\"\n")
 }
 
-/// The name of a file and what it holds.
+/// The name and the content of a file.
 type File<'a> = (&'a str, &'a str);
 
 /// Plans a site whose folder holds these files.
@@ -49,7 +49,7 @@ fn plan(files: &[File<'_>], site: &str, arguments: &[&str]) -> Said {
     said(&command.args(["plan", "site.toml"]).args(arguments).output().unwrap())
 }
 
-/// Returns whether this machine can have the partition; skips the test where it can't.
+/// Returns `true` if this machine can have the partition; skips the test if it can't.
 fn has_two_cpus() -> bool {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let compiler = Path::new("/usr/bin/gcc").exists();

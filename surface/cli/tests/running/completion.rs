@@ -1,4 +1,4 @@
-//! What a shell offers for partitions and variables of sites that run.
+//! Tests of a shell's completion of partitions and variables of running sites.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -10,10 +10,10 @@ use quietcore_skip::skip;
 
 use crate::ground::{done, places, serve};
 
-/// Long enough for the busiest machine.
+/// The longest wait, long enough for the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The path of programs, this build's first.
+/// Returns the path of programs, with this build's folder first.
 fn path() -> OsString {
     let own = Path::new(env!("CARGO_BIN_EXE_quietcore")).parent().unwrap().to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -28,7 +28,7 @@ fn bash(folder: &Path, program: &str) -> Command {
     command
 }
 
-/// What bash's own function offers behind these words.
+/// Returns what bash's own function offers for these words.
 fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
     let script = "source <(quietcore completions bash); COMP_WORDS=(quietcore \"$@\"); \
                   COMP_CWORD=$#; _clap_complete_quietcore quietcore \"${@: -1}\" \"\"; \
@@ -40,7 +40,7 @@ fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// The same, once it is what is expected: a busy machine may not answer in time.
+/// Calls it until it offers what is expected, as a busy machine may not answer in time.
 fn offers(folder: &Path, words: &[&str], expected: &[&str]) {
     let end = Instant::now() + PATIENCE;
     loop {

@@ -11,7 +11,7 @@ use quietcore_supervisor::server::{Limits, Server};
 
 use crate::command::{Said, quietcore, said};
 
-/// A running site of two partitions, of which `axis` runs a cycle each 500 µs.
+/// A running site of two partitions, of which `axis` runs a cycle every 500 µs.
 pub(crate) struct Ground {
     pub(crate) site: Arc<FakeSite>,
     pub(crate) claim: Claim,
@@ -30,7 +30,7 @@ pub(crate) fn serve(folder: &Path, name: &str) -> Ground {
     ground
 }
 
-/// The same, whose program runs no cycle by itself.
+/// Serves the same site with a program that runs no cycle by itself.
 pub(crate) fn serve_standing(folder: &Path, name: &str) -> Ground {
     let program = FakeProgram::start(folder).unwrap();
     let claim = Claim::take(&places(folder), name).unwrap();
@@ -68,14 +68,14 @@ pub(crate) fn call(folder: &Path, arguments: &[&str]) -> Said {
     said(&command_in(folder, arguments).output().unwrap())
 }
 
-/// A call that must do its work.
+/// Makes a call that must succeed, and returns its output.
 pub(crate) fn done(folder: &Path, arguments: &[&str]) -> String {
     let said = call(folder, arguments);
     assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.err);
     said.out
 }
 
-/// A call that can't be done; what it says about it.
+/// Makes a call that must fail, and returns its error.
 pub(crate) fn refused(folder: &Path, arguments: &[&str]) -> String {
     let said = call(folder, arguments);
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments:?}: {}", said.err);

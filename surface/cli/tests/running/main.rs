@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod change;
 #[expect(dead_code, reason = "other tests call it without a running site")]
 #[path = "../command/mod.rs"]
 mod command;
 mod completion;
 mod ground;
 mod plot;
+mod round_trip;
 mod started;
 mod width;
 
@@ -180,47 +182,6 @@ fn only_changes_are_told_and_a_reader_that_goes_ends_it() {
         assert!(Instant::now() < end, "it still runs");
     }
     drop(ground);
-}
-
-#[test]
-fn groups_are_set_and_forced_and_released() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    let ground = serve(at, "line");
-    let said = done(at, &["set", "axis", "servo_P.Kp=3.5", "servo_P.Ki = 0.25"]);
-    assert_eq!(said, "axis: 2 variables set in cycle 1\u{202f}001\n");
-    let asked = ground.site.state().asked.last().unwrap().clone();
-    assert_eq!(asked, "write axis: Set servo_P.Kp 3.5, Set servo_P.Ki 0.25");
-    assert_eq!(
-        done(at, &["force", "axis", "servo_U.enable=false"]),
-        "axis: servo_U.enable forced in cycle 1\u{202f}002\n"
-    );
-    let watched = || done(at, &["watch", "axis", "servo_U.enable", "--once"]);
-    assert!(watched().contains("forced"), "{}", watched());
-    let said = call(at, &["set", "axis", "servo_U.enable=true"]);
-    assert_eq!(
-        (said.status, said.out.as_str()),
-        (Some(1), "axis: nothing set in cycle 1\u{202f}003\n")
-    );
-    assert!(said.err.contains("`quietcore unforce axis servo_U.enable`"), "{}", said.err);
-    let json = done(at, &["unforce", "axis", "servo_U.enable", "--json"]);
-    assert!(json.contains("\"cycle\": 1004"), "{json}");
-    assert!(!watched().contains("forced"), "{}", watched());
-    let said = call(at, &["unforce", "axis", "servo_U.enable"]);
-    assert_eq!(said.out, "axis: nothing released in cycle 1\u{202f}005\n");
-    assert_eq!(said.err, "axis: servo_U.enable was not forced\n");
-    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1\u{202f}006"));
-    assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
-    assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
-    for verb in ["set", "force"] {
-        let said = refused(at, &[verb, "axis", "servo_P.Kp=nan"]);
-        assert!(said.contains("`--allow-nan`"), "{said}");
-    }
-    done(at, &["set", "axis", "servo_P.Kp=nan", "--allow-nan"]);
-    assert!(done(at, &["watch", "axis", "servo_P.Kp", "--once"]).contains("NaN"));
-    for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {
-        assert!(refused(at, &["set", "axis", wrong]).contains("NAME=VALUE"), "{wrong}");
-    }
 }
 
 #[test]
@@ -448,42 +409,6 @@ fn help_teaches_with_examples_and_fits_the_screen() {
         let teaches = help.contains("Example") || verb == "top";
         assert!(teaches, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{verb}: {help}");
-    }
-}
-
-/// Goal: what a set can't do is said with what can, in place of a success.
-#[test]
-fn a_set_that_the_fieldbus_undoes_offers_a_force() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    let ground = serve(at, "line");
-    ground.site.state().overwritten = vec!["servo_U.position".to_owned()];
-    let said = call(at, &["set", "axis", "servo_U.position=3", "servo_P.Ki=2"]);
-    assert_eq!(said.status, Some(1), "one of them was not set: {}", said.err);
-    assert!(said.err.contains("`quietcore force axis servo_U.position=3`"), "{}", said.err);
-    assert!(said.out.starts_with("axis: servo_P.Ki set in cycle "), "{}", said.out);
-}
-
-/// Goal: the same of what the program writes itself, as it does with what a channel brings.
-/// Method: `mode` follows `enable` in each cycle, and `counter` goes on from what it is set to.
-#[test]
-fn a_set_that_the_program_undoes_offers_a_force() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    let _ground = serve(at, "line");
-    let line = ["set", "axis", "servo_Y.mode=IDLE", "servo_P.Ki=2", "servo_DW.counter=7"];
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let said = call(at, &line);
-        assert!(!said.err.contains("servo_P.Ki") && !said.err.contains("counter"), "{}", said.err);
-        if said.err.contains("`quietcore force axis servo_Y.mode=IDLE`") {
-            assert!(said.err.contains("from a channel or by itself"), "{}", said.err);
-            assert_eq!(said.status, Some(1), "{}", said.err);
-            assert!(said.out.starts_with("axis: 2 variables set in cycle "), "{}", said.out);
-            return;
-        }
-        // It waits a second for a cycle at most, which a busy machine may not give it.
-        assert!(Instant::now() < end, "{}", said.err);
     }
 }
 

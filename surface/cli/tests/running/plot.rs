@@ -1,4 +1,4 @@
-//! What the plot of a recording says beside its numbers.
+//! Tests of the text in the plot of a recording, beside its numbers.
 
 use std::fs;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::ground::{command_in, done, serve_standing};
 
-/// Long enough for the busiest machine.
+/// The longest wait, long enough for the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Goal: a plot names truth values and the values of an enumeration, and marks what was set and

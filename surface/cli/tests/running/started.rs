@@ -1,4 +1,4 @@
-//! Who started a site: what `ps` says of it, and what a bare `down` makes of it.
+//! Tests of who started a site, as `ps` shows it, and of a bare `down`, which depends on it.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,10 +11,10 @@ use quietcore_supervisor::places::{SiteDescription, StartedBy};
 
 use crate::ground::{Ground, call, command_in, places, refused, serve};
 
-/// Long enough for the busiest machine.
+/// The longest wait, long enough for the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A site that was started in another folder, and in no terminal.
+/// Returns a site that was started in another folder and in no terminal.
 fn elsewhere(folder: &Path) -> Ground {
     let mut ground = serve(folder, "line");
     let by = StartedBy { folder: Some("/elsewhere".into()), terminal: None, ..anna() };

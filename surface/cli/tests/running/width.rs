@@ -1,4 +1,4 @@
-//! What the commands for running sites print fits the terminal.
+//! Tests that the output of the commands for running sites fits the terminal.
 
 use quietcore_supervisor::control::EventLine;
 use quietcore_supervisor::fake;
@@ -6,7 +6,7 @@ use quietcore_supervisor::fake;
 use crate::command::said;
 use crate::ground::{call, command_in, serve};
 
-/// The longest name that a site file may well have.
+/// A long name, such as a site file may well have.
 const NAME: &str = "conveyor-of-the-second-line";
 
 /// Goal: `ps`, `top`, `events` and what `set` and `deploy` say fit 80, 100 and 120 columns, and say

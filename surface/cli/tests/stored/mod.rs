@@ -1,6 +1,7 @@
-//! Stored copies of what a user sees, and how a test compares with them.
+//! Stored copies of texts that a user sees, and the comparison with them.
 //!
-//! With `QUIETCORE_STORE=1` the texts are stored anew; `CONTRIBUTING.md` says when that is allowed.
+//! With `QUIETCORE_STORE=1` the texts are stored again; `CONTRIBUTING.md` says when that is
+//! allowed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,15 +14,15 @@ use std::process::Command;
 const COLUMNS: &str = "80";
 /// A folder that nobody can make, for keys and for running sites.
 const NOWHERE: &str = "/proc/nowhere";
-/// Hints that depend on who asks, and on whether root has ever had a site here: how each begins and
-/// ends.
+/// Hints that depend on the user, and on earlier sites of root on this machine: the begin and the
+/// end of each.
 const HINTS: [(&str, &str); 2] = [("; those in `/run", "is set"), ("; sites of root", "only")];
 /// Lines that are shown before the first difference.
 const LINES_BEFORE: usize = 3;
 /// Lines that are shown from the first difference on.
 const LINES_AFTER: usize = 6;
 
-/// A file in the folder of the tests.
+/// Returns a file in the folder of the tests.
 pub(crate) fn test_file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
 }
@@ -41,7 +42,7 @@ pub(crate) fn assert_stored(path: &str, text: &str) {
     );
 }
 
-/// The lines about the first difference of two texts.
+/// Returns the lines about the first difference of two texts.
 fn difference(stored: &str, new: &str) -> String {
     let (stored, new): (Vec<_>, Vec<_>) = (stored.lines().collect(), new.lines().collect());
     let same = stored.iter().zip(&new).take_while(|(stored, new)| stored == new).count();
@@ -67,7 +68,7 @@ fn without_hints(mut text: String) -> String {
     text
 }
 
-/// Runs the program in `at` and returns the call, its status and what it printed. The program has
+/// Runs the program in `at` and returns the call, its status and its output. The program has
 /// nothing of this user's environment: the machine has no key, and no site runs.
 pub(crate) fn transcript(at: &Path, arguments: &[&str]) -> String {
     let ran = Command::new(env!("CARGO_BIN_EXE_quietcore"))
@@ -96,7 +97,7 @@ pub(crate) fn transcript(at: &Path, arguments: &[&str]) -> String {
     text
 }
 
-/// An argument as a shell takes it.
+/// Returns an argument as a shell takes it.
 fn shown(argument: &str) -> String {
     let is_plain = !argument.is_empty() && !argument.contains([' ', '\'', '*', '$']);
     if is_plain { format!(" {argument}") } else { format!(" '{argument}'") }

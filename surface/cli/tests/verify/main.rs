@@ -19,14 +19,14 @@ const PYTHON: &str = "QUIETCORE_IN_TOTO_PYTHON";
 
 const SIGNATURE: &str = "run/evidence.intoto.json";
 
-/// A signed folder `run`, from a histogram as cyclictest prints it.
+/// Makes a signed folder `run`, from a histogram as cyclictest prints it.
 fn signed() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     import(folder.path());
     folder
 }
 
-/// A histogram as cyclictest prints it.
+/// Returns a histogram as cyclictest prints it.
 fn histogram() -> String {
     let values: Vec<(u64, u64)> = (3..40).map(|us| (us, 4_000 / us)).collect();
     let bins: String = values.iter().map(|(us, count)| format!("{us:06} {count:06}\n")).collect();
@@ -45,7 +45,7 @@ fn import(folder: &Path) {
     assert_eq!(imported.status, Some(0), "{}", imported.err);
 }
 
-/// As on another machine: with a state folder, and so a key, of its own.
+/// Makes a call as on another machine: with a state folder, and so a key, of its own.
 fn elsewhere(folder: &Path, arguments: &[&str]) -> Said {
     let mut command = command::quietcore(folder);
     command.env("QUIETCORE_STATE_DIR", folder.join("elsewhere"));

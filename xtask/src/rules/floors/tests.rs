@@ -61,12 +61,27 @@ fn what_stands_on_no_floor_is_not_depended_on() {
 }
 
 #[test]
-fn the_guest_uses_floor_one_only() {
+fn the_guest_uses_nothing_above_what_runs_a_cycle() {
     let found = findings(&[
-        ("logic/devices", ""),
-        ("guest/boot", "[dependencies]\nquietcore-devices.workspace = true"),
+        ("engine/scan", ""),
+        ("product/report", ""),
+        (
+            "guest/boot",
+            "[dependencies]\nquietcore-scan.workspace = true\nquietcore-report.workspace = true",
+        ),
     ]);
-    assert!(found[0].contains("the guest depends on `devices` of floor 2"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("the guest depends on `report` of floor"), "{found:?}");
+}
+
+#[test]
+fn a_floor_stands_on_its_base_and_the_base_on_none_of_it() {
+    let found = findings(&[
+        ("machine/clock", "[dependencies]\nquietcore-wire.workspace = true"),
+        ("machine/wire", "[dependencies]\nquietcore-clock.workspace = true"),
+    ]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("`clock` depends sideways on `wire`"), "{found:?}");
 }
 
 #[test]

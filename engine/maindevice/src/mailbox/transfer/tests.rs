@@ -20,7 +20,7 @@ fn mailbox() -> Mailbox {
 #[derive(Default)]
 struct Device {
     value: Vec<u8>,
-    /// What lies in its mailbox, in order.
+    /// Messages in its mailbox, in order.
     messages: std::collections::VecDeque<Vec<u8>>,
     /// Puts this before each answer.
     before: Option<Vec<u8>>,
@@ -80,7 +80,7 @@ impl Device {
         vec![0x60, body[1], body[2], body[3], 0, 0, 0, 0]
     }
 
-    /// Answers one datagram.
+    /// Answers one datagram to it.
     fn answer(&mut self, request: Request, data: &[u8]) -> (Vec<u8>, u16) {
         match (request.address >> 16) as u16 {
             0x0805 => (vec![0], 1),

@@ -39,12 +39,12 @@ use crate::symbols::DataImage;
 pub(crate) use musl::Musl;
 pub use reach::Needed;
 
-/// What is linked before the library: see there.
+/// Source that is linked before the library: see there.
 pub(crate) const SUPPORT: &str = include_str!("../../../include/guest/support.c");
 /// The function of it that comes first.
 pub(crate) const BEGIN: &str = "quietcore_guest_begin";
 
-/// How source files are compiled for a guest, beside what holds for modules too.
+/// Compiler flags of source files for a guest, beside those that hold for modules too.
 ///
 /// - Addresses are fixed, and below 2 GiB.
 /// - Nothing is compiled in that needs a thread of an operating system, or the library that the
@@ -62,7 +62,7 @@ const COMPILE: [&str; 9] = [
     "-nostdinc",
 ];
 
-/// How it is linked.
+/// Linker flags of an image.
 const LINK: [&str; 9] = [
     "-static",
     "-no-pie",
@@ -87,15 +87,15 @@ pub enum GuestError {
     /// The library can't be read.
     #[error("the C library `{file}` cannot be used: {why}")]
     Library {
-        /// Its file.
+        /// Path of the library.
         file: String,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// The compiler makes code for another processor.
     #[error("guests run on x86-64 alone, and `{compiler}` compiles for another processor")]
     Processor {
-        /// What it says of itself.
+        /// The compiler's description of itself.
         compiler: String,
     },
     /// The program asks an operating system.
@@ -105,7 +105,7 @@ pub enum GuestError {
         .needed.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     )]
     OperatingSystem {
-        /// Through which functions.
+        /// The functions through which it is needed.
         needed: Vec<Needed>,
     },
     /// The kernel is not there.
@@ -188,7 +188,7 @@ fn check_stack(path: &Path) -> Result<(), BuildError> {
 /// The linker's script of each slot.
 static SCRIPTS: LazyLock<[String; 2]> = LazyLock::new(|| Slot::BOTH.map(slots::script));
 
-/// What decides about an image beside the sources: it is part of the hash.
+/// Inputs of an image beside the sources: they are part of the hash.
 pub(crate) fn parts(musl: &Musl) -> Vec<&[u8]> {
     let scripts = SCRIPTS.iter().map(String::as_str);
     let words = COMPILE.into_iter().chain(LINK).chain([SUPPORT]).chain(scripts);

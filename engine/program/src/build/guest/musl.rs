@@ -1,4 +1,4 @@
-//! Where the static C library is, and its headers.
+//! Finds the static C library, and its headers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::build::BuildError;
 use crate::build::compiler::Compiler;
 use crate::build::guest::GuestError;
 
-/// Where distributions put it: the library, and the folder of its headers.
+/// Places in distributions: the library, and the folder of its headers.
 const PLACES: [(&str, &str); 4] = [
     // Debian, Ubuntu.
     ("/usr/lib/x86_64-linux-musl/libc.a", "/usr/include/x86_64-linux-musl"),
@@ -65,7 +65,7 @@ impl Musl {
         &self.library
     }
 
-    /// What it holds.
+    /// Returns the bytes of the archive.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -29,7 +29,7 @@ use crate::build::guest::{GuestError, Musl};
 
 /// The instruction `syscall`.
 const SYSCALL: [u8; 2] = [0x0F, 0x05];
-/// Where FS refers to what `support.c` provides: the word of a stack's protection.
+/// Offset from FS of the word that `support.c` provides: the one of a stack's protection.
 const STACK_WORD: [u8; 4] = [0x28, 0, 0, 0];
 
 /// A function of the library that the program needs and a guest can't offer.
@@ -76,7 +76,7 @@ pub(super) fn asking(
 }
 
 /// A section of a member of the library.
-type Place = (u64, SectionIndex);
+type MemberSection = (u64, SectionIndex);
 
 /// A library, whose members are read where they are needed.
 struct Library<'d> {
@@ -88,7 +88,7 @@ struct Library<'d> {
     read: RefCell<HashMap<u64, Rc<Member>>>,
 }
 
-/// A member, read.
+/// A member of the library, parsed.
 #[derive(Debug, Default)]
 struct Member {
     /// Sections by the names that are defined in them.
@@ -120,15 +120,16 @@ impl<'d> Library<'d> {
 
     /// The first function that asks, on the ways from a name; `None` where none does.
     fn first_asking(&self, name: &str) -> Result<Option<String>, object::Error> {
-        let mut pending: Vec<Place> = self.place_of(name)?.into_iter().collect();
-        let mut seen: HashSet<Place> = pending.iter().copied().collect();
+        let mut pending: Vec<MemberSection> = self.place_of(name)?.into_iter().collect();
+        let mut seen: HashSet<MemberSection> = pending.iter().copied().collect();
         while let Some((offset, index)) = pending.pop() {
             let member = self.member(offset)?;
             let Some(section) = member.sections.get(&index) else { continue };
             if section.asks {
                 return Ok(Some(section.function.clone()));
             }
-            let mut next: Vec<Place> = section.own.iter().map(|own| (offset, *own)).collect();
+            let mut next: Vec<MemberSection> =
+                section.own.iter().map(|own| (offset, *own)).collect();
             for other in &section.others {
                 next.extend(self.place_of(other)?);
             }
@@ -138,8 +139,8 @@ impl<'d> Library<'d> {
         Ok(None)
     }
 
-    /// Where the library defines a name that the program does not.
-    fn place_of(&self, name: &str) -> Result<Option<Place>, object::Error> {
+    /// Returns the section in which the library defines a name that the program does not.
+    fn place_of(&self, name: &str) -> Result<Option<MemberSection>, object::Error> {
         if self.defined.contains(name) {
             return Ok(None);
         }
@@ -193,7 +194,7 @@ impl Member {
     }
 }
 
-/// Whether code asks an operating system.
+/// Returns `true` if code asks an operating system.
 fn asks(code: &[u8]) -> bool {
     // `fs:` before an instruction on a register of 64 bits and an address of 32 bits.
     let uses_thread = |bytes: &[u8]| {

@@ -65,7 +65,7 @@ pub(super) fn compare(images: &[Vec<u8>; 2]) -> Result<(), GuestError> {
     Err(GuestError::Slots(format!("`{}` beside `{}`", name(one), name(other))))
 }
 
-/// What lies in a slot, in the order of the file.
+/// Lists the sections in a slot, in the order of the file.
 fn laid_out<'d>(file: &object::File<'d>, slot: Slot) -> Vec<Laid<'d>> {
     let place = |address: u64| {
         let (code, data) = (slot.code(), slot.data());

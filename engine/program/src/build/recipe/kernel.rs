@@ -26,10 +26,10 @@ use crate::interface::{
 use crate::osek;
 use quietcore_wording::{alike, list};
 
-/// What is generated with each build, so a copy in the folder would be an old one.
+/// Files that are generated with each build, so a copy in the folder would be an old one.
 const OURS: [&str; 4] = [osek::HEADER_FILE, osek::TABLES_FILE, "os.h", "quietcore_osek.h"];
-/// What C programs name the functions of their objects with, how they write them, what such an
-/// object is, and the least that its function holds.
+/// For each kind of object: the prefix of its function's name in C, the macro that programs write
+/// instead, the noun for it, and the least that its function holds.
 const FUNCTIONS: [(&str, &str, &str, &str); 3] = [
     ("quietcore_osek_task_", "TASK", "task", "… TerminateTask();"),
     ("quietcore_osek_isr_", "ISR", "ISR", "…"),
@@ -231,8 +231,8 @@ impl Recipe<'_> {
 }
 
 impl Application {
-    /// What the program has to define and does not: where the OIL file asks for it, what is there
-    /// in its place, or what to write.
+    /// Describes a function that the program has to define and does not: the position in the OIL
+    /// file that asks for it, and what is there in its place, or what to write.
     fn without(&self, function: &str, defined: &BTreeSet<&str>) -> Diagnostic {
         let known =
             FUNCTIONS.iter().find_map(|known| Some((known, function.strip_prefix(known.0)?)));

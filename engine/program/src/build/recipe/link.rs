@@ -1,4 +1,4 @@
-//! What is made of the objects: a module for a process, or two images for a guest.
+//! Links the objects: to a module for a process, or to two images for a guest.
 
 use std::fs;
 use std::thread;
@@ -33,10 +33,10 @@ SECTIONS
 INSERT AFTER .data.rel.ro;
 ";
 
-/// How source files are compiled for a module, beside what holds for guests too.
+/// Compiler flags of source files for a module, beside those that hold for guests too.
 const COMPILE_MODULE: [&str; 1] = ["-fPIC"];
 
-/// How a module is linked. Without a word on its stack: an object that wants it executable is
+/// Linker flags of a module. None is about its stack: an object that wants it executable is
 /// noticed.
 const LINK_MODULE: [&str; 10] = [
     "-shared",
@@ -51,14 +51,14 @@ const LINK_MODULE: [&str; 10] = [
     "-Wl,--build-id=sha1",
 ];
 
-/// What makes the one or the other of objects.
+/// The tools that make the one or the other of objects.
 #[derive(Debug)]
 pub(super) enum Kit {
     Module,
     Guest(Musl),
 }
 
-/// What was linked, and checked.
+/// The linked and checked program.
 #[derive(Debug)]
 pub(super) struct Linked {
     /// The module, or the image for slot A.
@@ -77,7 +77,7 @@ impl Kit {
         }
     }
 
-    /// What decides about a build beside the sources.
+    /// Inputs of a build beside the sources.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         match self {
             Self::Module => {
@@ -120,7 +120,7 @@ impl Kit {
         }
     }
 
-    /// What an OSEK program has to bring along beside tables and glue, in C.
+    /// Returns C that an OSEK program has to bring along beside tables and glue.
     pub(super) fn memory_of_kernel(&self, configuration: &Configuration) -> String {
         match self {
             Self::Module => String::new(),

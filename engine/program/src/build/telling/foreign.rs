@@ -27,7 +27,7 @@ pub enum Foreign {
     TranslatedStructuredText,
     /// A model that no code was generated from yet.
     SimulinkModel,
-    /// Packed files.
+    /// An archive of packed files.
     Archive,
     /// A source file instead of its folder.
     SourceFile,

@@ -23,11 +23,11 @@ const OTHERS_MAX: usize = 6;
 pub struct Lack {
     /// The header or function.
     pub name: String,
-    /// Where it belongs; `None` where its name does not tell.
+    /// The product that it belongs to; `None` if its name does not tell.
     pub origin: Option<Origin>,
     /// It is named like a file of the model itself.
     pub is_own: bool,
-    /// Where a header is included, as `servo.h:12`; empty for a function.
+    /// The line that includes a header, as `servo.h:12`; empty for a function.
     pub included_at: String,
     /// The source file that needs it.
     pub source: String,
@@ -118,7 +118,7 @@ pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
     lacks
 }
 
-/// How generators begin the line that names the target.
+/// Begin of the line by which generators name the target.
 const TARGET: &str = "Target selection: ";
 
 /// The target that a source file says it was generated for; `None` for those that Simulink Coder
@@ -134,10 +134,10 @@ fn foreign_target(sources: &Sources) -> Option<String> {
     })
 }
 
-/// How the compiler says that there is no header.
+/// The compiler's words for a header that is not there.
 const NO_FILE: &str = ": No such file or directory";
 
-/// What a generator writes behind a model's name in the names of its headers.
+/// Ends of the names of a model's own headers, behind the model's name.
 const OWN_ENDS: [&str; 6] = [".h", "_types.h", "_private.h", "_dt.h", "_capi.h", "_data.h"];
 
 /// The file in a line that says by which way the compiler came to an error.

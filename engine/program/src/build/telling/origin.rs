@@ -13,9 +13,9 @@ use crate::symbols::matches_name;
 pub enum Origin {
     /// Driver blocks for a board.
     Board,
-    /// A physical network.
+    /// Blocks of a physical network.
     Simscape,
-    /// Windows.
+    /// An interface of Windows.
     Windows,
     /// The robot operating system.
     Ros,

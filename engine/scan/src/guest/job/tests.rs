@@ -2,10 +2,11 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use quietcore_units::Overrun;
 
 use super::*;
 use crate::mapping::{Kind, Mapping};
-use crate::stage::Piece;
+use crate::stage::DataRange;
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
@@ -32,7 +33,7 @@ fn build(slot: u8) -> GuestBuild {
         scale: 1e-3,
         shift: -7.5,
     };
-    let code = Place { address: PROGRAM_CODE[usize::from(slot)], bytes: 8192 };
+    let code = AddressRange { address: PROGRAM_CODE[usize::from(slot)], bytes: 8192 };
     GuestBuild {
         face: code.address + 4096,
         code,
@@ -43,7 +44,7 @@ fn build(slot: u8) -> GuestBuild {
             inputs: [mapping].into(),
             ..Stage::default()
         },
-        values: [Value { place: Piece { offset: 8, bytes: 2 }, bytes: [1, 2].into() }].into(),
+        values: [Value { place: DataRange { offset: 8, bytes: 2 }, bytes: [1, 2].into() }].into(),
     }
 }
 
@@ -55,9 +56,9 @@ fn job() -> GuestJob {
         is_watched: false,
         tasks: [task(0), task(1)].into(),
         kernel_tasks: Vec::new(),
-        on_fault: OnFault::Hold,
+        on_fault: FaultReaction::Hold,
         channels: [GuestChannel {
-            place: Place { address: CHANNELS, bytes: 4096 },
+            place: AddressRange { address: CHANNELS, bytes: 4096 },
             sends: true,
             entries: entries.into(),
             signals: [0].into(),
@@ -92,7 +93,7 @@ fn another_version_and_what_is_cut_or_too_long_is_refused() {
     assert_eq!(GuestJob::from_bytes(&longer), Err(JobError::Foreign));
     assert_eq!(GuestJob::from_bytes(&[]), Err(JobError::Foreign));
     let values = [Value {
-        place: Piece { offset: 0, bytes: 1 },
+        place: DataRange { offset: 0, bytes: 1 },
         bytes: Vec::from_iter(core::iter::repeat_n(0, LETTER_BYTES_MAX)),
     }];
     let large = GuestOrder::Stage(GuestBuild { values: values.into(), ..build(0) });
@@ -102,7 +103,7 @@ fn another_version_and_what_is_cut_or_too_long_is_refused() {
 #[test]
 fn places_that_can_not_be_are_refused_and_named() {
     let refused = |build: GuestBuild| build.check().unwrap_err().to_string();
-    let far = Place { address: PROGRAM_CODE[0], bytes: PROGRAM_CODE_BYTES_MAX + 1 };
+    let far = AddressRange { address: PROGRAM_CODE[0], bytes: PROGRAM_CODE_BYTES_MAX + 1 };
     assert!(refused(GuestBuild { code: far, ..build(0) }).starts_with("the program's code"));
     assert!(refused(GuestBuild { code: build(1).code, ..build(0) }).contains("code"));
     assert!(refused(GuestBuild { face: 0x10_0000, ..build(0) }).contains("face"));
@@ -110,10 +111,10 @@ fn places_that_can_not_be_are_refused_and_named() {
     let stage = Stage { slot: 2, ..Stage::default() };
     assert!(refused(GuestBuild { stage, ..build(0) }).contains("data"));
     for place in [
-        Place { address: CHANNELS - 4096, bytes: 4096 },
-        Place { address: CHANNELS + 1, bytes: 4096 },
-        Place { address: CHANNELS_END, bytes: 4096 },
-        Place { address: CHANNELS, bytes: u64::MAX },
+        AddressRange { address: CHANNELS - 4096, bytes: 4096 },
+        AddressRange { address: CHANNELS + 1, bytes: 4096 },
+        AddressRange { address: CHANNELS_END, bytes: 4096 },
+        AddressRange { address: CHANNELS, bytes: u64::MAX },
     ] {
         let mut job = job();
         job.channels[0].place = place;

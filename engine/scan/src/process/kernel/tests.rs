@@ -1,12 +1,12 @@
-//! How long a step may take, the rows of the kernel's tasks, and a kernel in C whose task never
-//! ends.
+//! Tests of the time that a step may take, of the rows of the kernel's tasks, and of a kernel in C
+//! whose task never ends.
 
 use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
 use quietcore_exchange::com::{Job, KernelHost as _, Provision, Services};
-use quietcore_exchange::{Event, Happening, Shape};
+use quietcore_exchange::{Event, Happening, Release, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::module::DataImage;
 
@@ -18,7 +18,6 @@ use crate::process::job::Build;
 use crate::process::loading::{self, Loader};
 use crate::program::Program as _;
 use crate::stage::{Room, Stage};
-use crate::task::Release;
 
 const MILLI: Nanos = Nanos::from_millis(1);
 
@@ -158,7 +157,9 @@ fn load(
     };
     let stage = Stage { generation: 1, ..Stage::default() };
     let image = DataImage { address: 0, bytes: 0 };
-    let loaded = loader.load(&Build { module, image, stage, values: Vec::new() });
+    let region = exchange.region();
+    let mut events = region.event_writer(region.layout().shape.task_count).unwrap();
+    let loaded = loader.load(&Build { module, image, stage, values: Vec::new() }, &mut events);
     loaded.map_err(|refusal| refusal.to_string())
 }
 

@@ -18,15 +18,14 @@ use std::vec::Vec;
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::com::{NoKernel, Provision, Services};
-use quietcore_exchange::{EventWriter, Happening, Recorder, Shape};
+use quietcore_exchange::{EventWriter, Happening, Recorder, Release, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::module::DataImage;
 use quietcore_process::remark::remark;
-use quietcore_units::Nanos;
+use quietcore_units::{FaultReaction, Nanos};
 use rustix::thread::gettid;
 
 use super::*;
-use crate::fault::OnFault;
 use crate::leader::Leader;
 use crate::mapping::{Kind, Mapping};
 use crate::process::channels::Channels;
@@ -37,7 +36,7 @@ use crate::process::watchman;
 use crate::program::Fieldbus;
 use crate::shared::Shared;
 use crate::stage::{Room, Stage};
-use crate::task::{Release, Task, TaskSettings};
+use crate::task::{Task, TaskSettings};
 use crate::watchdog::Watchdog;
 
 const PARTS: [&str; 3] = ["call_malloc", "call_stdio", "call_loader"];
@@ -186,14 +185,15 @@ fn be_cut_off(module: PathBuf) -> ! {
     let stage = Stage { generation: 1, data_bytes: 8, outputs, ..Stage::default() };
     let image = DataImage { address: 0, bytes: 0 };
     let build = Build { module, image, stage, values: Vec::new() };
-    let build = loader.load(&build).unwrap_or_else(|why| panic!("{}", why.to_string()));
+    let mut own = region.event_writer(1).unwrap();
+    let build = loader.load(&build, &mut own).unwrap_or_else(|why| panic!("{}", why.to_string()));
     let (done, shared) = (AtomicBool::new(false), Shared::default());
     let [frames, sent] = [0, 7].map(AtomicU64::new);
     watched[0].thread_id.store(gettid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
     let recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_millis(1), 1);
     let task = Task::new(SETTINGS, recorder, region.event_writer(0).unwrap(), None);
     let bus = Bus { frames: &frames, sent: &sent, outputs: [7] };
-    let leader = Leader::new(task, region, bus, OnFault::Zero, 0, &build.stage, &shared);
+    let leader = Leader::new(task, region, bus, FaultReaction::Zero, 0, &build.stage, &shared);
     let mut leader = leader.unwrap();
     let mut events = region.events(0).unwrap();
     thread::scope(|scope| {

@@ -59,14 +59,19 @@ fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
     });
 }
 
-/// Goal: no function of a program can stop the thread that loads builds.
-/// Method: one that never returns stands for each of them in a small module.
-#[test]
-fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
+/// The limit of a function that never returns.
+const SHORT: Nanos = Nanos::from_millis(20);
+/// The limit of one that ends by itself.
+const LONG: Nanos = Nanos::from_secs(10);
+
+/// Loads a small module whose `initialize` is this function, and returns why it is refused, with
+/// what is told of it. None of its functions may take longer than `limit`.
+fn load_with(initialize: &str, limit: Nanos) -> (Result<(), String>, Vec<Happening>) {
     prepare().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
-    let watched: Arc<[Watched]> = [watched_loader(Nanos::from_millis(20))].into();
+    let shape = Shape { data_bytes: 4096, event_slots: 64, ..Shape::of_tasks(1) };
+    let exchange = Exchange::create(&shape).unwrap();
+    let watched: Arc<[Watched]> = [watched_loader(limit)].into();
     let (region, file) = (exchange.region(), exchange.file().unwrap());
     let channels = Channels::open(&[]).unwrap();
     let services = Provision { table: channels.table(), kernel: &NoKernel };
@@ -80,21 +85,53 @@ fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
         kernel_tasks: &[],
         services: &services,
     };
-    let done = AtomicBool::new(false);
-    let [endless, good] = std::thread::scope(|scope| {
+    let module = compiled(folder.path(), "endless.c", &std::format!("-DINITIALIZE={initialize}"));
+    let stage = Stage { generation: 7, ..Stage::default() };
+    let image = DataImage { address: 0, bytes: 0 };
+    let (done, mut events) = (AtomicBool::new(false), region.event_writer(1).unwrap());
+    let loaded = std::thread::scope(|scope| {
         scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
-        let ends = ["endless", "good"].map(|initialize| {
-            let option = std::format!("-DINITIALIZE={initialize}");
-            let module = compiled(folder.path(), "endless.c", &option);
-            let stage = Stage { generation: 1, ..Stage::default() };
-            let image = DataImage { address: 0, bytes: 0 };
-            let loaded = loader.load(&job::Build { module, image, stage, values: [].into() });
-            loaded.map(drop).map_err(|refusal| refusal.to_string())
-        });
+        let build = job::Build { module, image, stage, values: [].into() };
+        let loaded = loader.load(&build, &mut events);
+        let loaded = loaded.map(drop).map_err(|refusal| refusal.to_string());
         done.store(true, Ordering::Relaxed);
-        ends
+        loaded
     });
+    (loaded, region.events(1).unwrap().drain().map(|event| event.what).collect())
+}
+
+/// Goal: no function of a program can stop the thread that loads builds.
+/// Method: one that never returns stands for each of them in a small module.
+#[test]
+fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
+    let (endless, told) = load_with("endless", SHORT);
     let why = endless.unwrap_err();
-    assert!(why.starts_with("`initialize` did not return within 20.0 ms"), "{why}");
-    assert_eq!(good, Ok(()), "and its `terminate` has been ended");
+    assert!(why.starts_with("`initialize` of build 7 did not return within 20.0 ms"), "{why}");
+    let [Happening::InitializeLooped { generation: 7, instruction, in_library: false, .. }] =
+        told[..]
+    else {
+        panic!("{told:?}")
+    };
+    assert_ne!(instruction, 0);
+    assert_eq!(load_with("good", SHORT), (Ok(()), [].into()), "and its `terminate` has been ended");
+}
+
+#[test]
+fn a_crash_in_initialize_is_told_with_its_build_and_place() {
+    for (initialize, at, is_placed_in_library) in
+        [("crash", 0x40, false), ("crash_in_library", 0, true)]
+    {
+        let (refused, told) = load_with(initialize, LONG);
+        let why = refused.unwrap_err();
+        assert!(why.starts_with("`initialize` of build 7 crashed: signal 11"), "{why}");
+        let [what @ Happening::InitializeCrashed { instruction, .. }] = told[..] else {
+            panic!("{told:?}")
+        };
+        assert_ne!(instruction, 0, "{initialize}");
+        let (generation, signal, address, in_library) = (7, 11, at, is_placed_in_library);
+        assert_eq!(
+            what,
+            Happening::InitializeCrashed { generation, signal, address, instruction, in_library }
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! Counters and alarms.
+//! Tests of counters and alarms.
 
 use super::*;
 use crate::configuration::{Alarm, Checking};

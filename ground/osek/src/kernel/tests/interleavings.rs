@@ -71,7 +71,7 @@ struct World<'c> {
     positions: [usize; 4],
     /// The ISRs that run, the innermost last.
     isrs: Vec<(usize, usize, Interrupted)>,
-    /// How often each interrupt may still come.
+    /// For each interrupt, how many more may come.
     left: [u8; 3],
     pending: [bool; 3],
     held: [bool; 2],
@@ -81,7 +81,7 @@ struct World<'c> {
     noted: u64,
 }
 
-/// What was found on all paths.
+/// The findings of all paths.
 #[derive(Default)]
 struct Findings {
     paths: u64,
@@ -143,7 +143,7 @@ impl World<'_> {
     }
 
     fn dispatch(&mut self, findings: &mut Findings) {
-        if self.kernel.place() != Place::Task {
+        if self.kernel.call_level() != CallLevel::Task {
             return;
         }
         let held = self.held;
@@ -187,7 +187,7 @@ impl World<'_> {
         findings.note(self.pending[isr], "held back");
     }
 
-    /// What is held back comes as soon as the level allows, the most urgent first.
+    /// Interrupts held back come as soon as the level allows, the most urgent first.
     fn deliver(&mut self, findings: &mut Findings) {
         for isr in (0..3).rev() {
             let passes = usize::from(self.kernel.interrupt_level()) <= isr;
@@ -249,7 +249,7 @@ fn explore_all(left: [u8; 3]) -> Findings {
     assert_eq!(crate::check::check(&configuration), Ok(()));
     let mut kernel = Box::new(Kernel::new());
     kernel.start(&configuration, 0, 0).unwrap();
-    kernel.enter(Place::Task);
+    kernel.enter(CallLevel::Task);
     let mut findings = Findings::default();
     let mut world = World {
         kernel,

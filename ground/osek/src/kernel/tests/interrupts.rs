@@ -25,10 +25,10 @@ fn tasks_are_switched_when_the_outermost_isr_ends() {
     assert_eq!(kernel.interrupt_level(), 5);
     kernel.activate_task(2, 0).unwrap();
     assert!(!kernel.leave_isr(inner, 0));
-    assert_eq!((kernel.place(), kernel.interrupt_level()), (Place::Isr2, 1));
+    assert_eq!((kernel.call_level(), kernel.interrupt_level()), (CallLevel::Isr2, 1));
     assert_eq!(kernel.running(), Some(0), "the interrupted task is the one that runs");
     assert!(!kernel.leave_isr(outer, 0));
-    assert_eq!((kernel.place(), kernel.interrupt_level()), (Place::Task, 0));
+    assert_eq!((kernel.call_level(), kernel.interrupt_level()), (CallLevel::Task, 0));
     assert_eq!(switch(&mut kernel), (Leave::Task(0), Entered::Begin(2)));
 }
 
@@ -49,7 +49,7 @@ fn the_tick_leaves_levels_alone_and_holds_nothing() {
     let configuration = Configuration { isrs: &ISRS, resources: &RESOURCES, ..PLAIN };
     let mut kernel = started(&configuration);
     let tick = kernel.enter_isr(None, 0);
-    assert_eq!((kernel.place(), kernel.interrupt_level()), (Place::Isr2, 0));
+    assert_eq!((kernel.call_level(), kernel.interrupt_level()), (CallLevel::Isr2, 0));
     assert_eq!(kernel.get_resource(0), Err(Status::CallLevel));
     assert!(!kernel.leave_isr(tick, 0));
 }

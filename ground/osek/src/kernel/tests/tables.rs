@@ -1,4 +1,4 @@
-//! Schedule tables.
+//! Tests of schedule tables.
 
 use super::*;
 use crate::configuration::{ExpiryPoint, ScheduleTable};

@@ -164,8 +164,8 @@ fn a_start_begins_anew_in_the_mode_that_is_asked_for() {
     assert_eq!(kernel.start(&configuration, 2, 0), Err(Status::Value));
     assert_eq!(kernel.running(), Some(0), "nothing has changed");
     kernel.start(&configuration, 1, 0).unwrap();
-    assert_eq!((kernel.place(), kernel.running()), (Place::StartupHook, None));
-    kernel.enter(Place::Task);
+    assert_eq!((kernel.call_level(), kernel.running()), (CallLevel::StartupHook, None));
+    kernel.enter(CallLevel::Task);
     assert_eq!((settle(&mut kernel), kernel.mode()), (Some(1), 1));
     assert_eq!(kernel.task_state(0), Ok(TaskState::Suspended));
 }

@@ -29,13 +29,13 @@ use crate::port::ALL_HELD;
 /// Lines: one for each ISR, the tick and the timer.
 pub const LINES: usize = ISRS_MAX + 2;
 
-/// No line.
+/// Stands for an interrupt without a line.
 const NO_LINE: u8 = 255;
 
-/// What an interrupt is.
+/// An interrupt that the controller knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
-    /// The kernel's timer.
+    /// The timer of the kernel.
     Timer,
     /// The tick of the hardware counters.
     Tick,
@@ -68,7 +68,7 @@ impl Interrupt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the level stays raised until `end` gets it"]
 pub struct Taken {
-    /// Which one.
+    /// The interrupt that was taken.
     pub interrupt: Interrupt,
     /// The level to go back to.
     before: u8,
@@ -90,7 +90,7 @@ impl Seam for Seamless {
     fn between(&self, _: &Controller) {}
 }
 
-/// The controller.
+/// The virtual interrupt controller of one machine.
 #[derive(Debug)]
 pub struct Controller<S = Seamless> {
     level: AtomicU8,
@@ -100,7 +100,7 @@ pub struct Controller<S = Seamless> {
     above: [AtomicU64; ALL_HELD as usize + 1],
     /// The level of each line.
     levels: [AtomicU8; LINES],
-    /// What each line stands for.
+    /// The interrupt that each line stands for.
     interrupts: [AtomicU8; LINES],
     /// The line of each ISR; then those of tick and timer.
     lines: [AtomicU8; LINES],
@@ -179,7 +179,7 @@ impl<S: Seam> Controller<S> {
         self.seam.between(self);
     }
 
-    /// The interrupt level.
+    /// Returns the level; interrupts up to it are held back.
     #[inline]
     pub fn level(&self) -> u8 {
         self.level.load(Relaxed)
@@ -217,7 +217,7 @@ impl<S: Seam> Controller<S> {
         self.pending.load(Acquire) & above
     }
 
-    /// Whether something is pending that passes now, which the caller takes with
+    /// Returns `true` if something is pending that passes now, which the caller takes with
     /// [`begin`](Self::begin).
     pub fn passes(&self) -> bool {
         self.passing(self.level()) != 0
@@ -231,7 +231,7 @@ impl<S: Seam> Controller<S> {
         true
     }
 
-    /// Whether an interrupt is pending.
+    /// Returns `true` if the interrupt is pending.
     pub fn is_pending(&self, interrupt: Interrupt) -> bool {
         self.line(interrupt).is_some_and(|line| self.pending.load(Relaxed) & (1 << line) != 0)
     }

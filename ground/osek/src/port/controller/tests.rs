@@ -21,7 +21,7 @@ fn isrs(levels: [u8; 3]) -> [Isr; 3] {
     levels.map(|level| Isr { entry: nothing, source: 0, level, category: 2 })
 }
 
-/// How interrupts are raised, and what they do.
+/// A way in which interrupts are raised, and what they do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Play {
     /// By a signal; the ISR does nothing.
@@ -39,7 +39,7 @@ struct World {
     /// Arrivals of each source; several before it is taken are one.
     arrived: [Cell<u32>; 3],
     taken: [Cell<u32>; 3],
-    /// Whether the doorbell is under way.
+    /// `true` while the doorbell is under way.
     rung: Cell<bool>,
     /// The levels of the interrupts that are being taken, and whether the program preempted them.
     nested: RefCell<Vec<u8>>,
@@ -133,7 +133,7 @@ fn answer_doorbell(controller: &Controller<World>) {
     take(controller);
 }
 
-/// What a signal handler does, and what follows when the level falls.
+/// Acts as a signal handler does, and takes what follows when the level falls.
 fn take(controller: &Controller<World>) {
     let before = controller.level();
     while let Some(taken) = controller.begin() {

@@ -71,7 +71,7 @@ pub(super) static MACHINE: AtomicPtr<Hosted> = AtomicPtr::new(ptr::null_mut());
 /// Most errors that are written in a second: more, nobody reads.
 const WRITTEN_MAX: u32 = 100;
 
-/// How long other threads are let run, in ns.
+/// Time for which other threads are let run, in ns.
 const GIVE_WAY_NS: u64 = 50_000;
 
 /// The part of the machine that is needed only where it is alone.
@@ -82,7 +82,7 @@ pub(super) struct Alone {
     /// The number of the machine's thread.
     thread_id: AtomicI32,
     doorbell: Doorbell,
-    /// What is written to standard error.
+    /// Limits the errors written to standard error.
     flood: Own<Flood>,
     /// The handlers before the machine's.
     handlers: Handlers,
@@ -120,7 +120,7 @@ impl Alone {
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread_id, signals::doorbell()) };
     }
 
-    /// Whether the caller is the machine's thread.
+    /// Returns `true` if the caller is the machine's thread.
     pub(super) fn is_thread(&self) -> bool {
         self.thread_id.load(Relaxed) == thread_id()
     }

@@ -5,12 +5,12 @@
 use core::ptr;
 
 use super::{Driver, Hosted, IDLE, NEVER, alone, machine_at, surroundings};
-use crate::port::own::{Way, entry_of};
+use crate::port::own::{ContextEntry, entry_of};
 use crate::port::{Enter, Fault, Job, Leave, Port};
 
 impl Port for Hosted {
-    /// Whether the caller runs on one of the machine's stacks: the only places where interrupts may
-    /// be taken.
+    /// Returns `true` if the caller runs on one of the machine's stacks: the only places where
+    /// interrupts may be taken.
     #[inline]
     fn is_inside(&self) -> bool {
         let here = 0_u8;
@@ -54,10 +54,10 @@ impl Port for Hosted {
             Enter::Begin(task, entry) => {
                 let this = ptr::from_ref(self).expose_provenance();
                 let top = self.stacks.top(task);
-                (Some(task), Way::Begin { top, start: begin_task, this, entry })
+                (Some(task), ContextEntry::Begin { top, start: begin_task, this, entry })
             }
-            Enter::Resume(task) => (Some(task), Way::Resume(usize::from(task))),
-            Enter::Idle => (None, Way::Resume(IDLE)),
+            Enter::Resume(task) => (Some(task), ContextEntry::Resume(usize::from(task))),
+            Enter::Idle => (None, ContextEntry::Resume(IDLE)),
         };
         self.entered.set(entered);
         // SAFETY: our caller resumes only what was left. A task that begins has no other job, so

@@ -3,10 +3,10 @@
 //! The kernel moves the end of a budget with every switch, nearly always to later. Where the timer
 //! comes too early for that, it is set again then.
 
-/// No instant.
+/// An instant that never comes.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// What the timer is set to.
+/// The instant that the timer is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deadline {
     armed_ns: u64,
@@ -26,7 +26,7 @@ impl Deadline {
         Some(at_ns)
     }
 
-    /// Whether the timer is set.
+    /// Returns `true` if the timer is set.
     pub(super) fn is_armed(self) -> bool {
         self.armed_ns != NEVER
     }

@@ -14,7 +14,7 @@
 //! The timer is set only when a task runs, and for as long as one does: a step that finds nothing
 //! to do makes no system call.
 //!
-//! What the loader promises: `interrupt` is called by a signal handler that runs on the stack of
+//! The loader promises that `interrupt` is called by a signal handler that runs on the stack of
 //! what it interrupts (without `SA_ONSTACK`) and changes no mask (`SA_NODEFER`, empty `sa_mask`),
 //! since it returns when that context goes on, which may be in another step. In a guest it is the
 //! entry of the timer's interrupt that does so, with interrupts let in again.
@@ -47,9 +47,9 @@ pub(super) struct Driven {
     flood: Own<Flood>,
     /// Ticks that no tick's interrupt has taken yet.
     ticks_due: Own<u32>,
-    /// Whether there is something to be stepped.
+    /// `true` from the start of the kernel until its end.
     has_started: Own<bool>,
-    /// Whether the machine was entered and has not come back; so it stays when its caller jumps
+    /// `true` if the machine was entered and has not come back; so it stays when its caller jumps
     /// out.
     is_entered: Own<bool>,
 }
@@ -83,7 +83,8 @@ impl Driven {
         self.given.get().note_job(job);
     }
 
-    /// What comes too fast is left out: it would push all else out of the loader's memory.
+    /// Writes an error down. Errors that come too fast are left out: they would push all else out
+    /// of the loader's memory.
     pub(super) fn note_error(&self, fault: &Fault, now_ns: u64) {
         let mut flood = self.flood.get();
         let passed = flood.pass(now_ns);
@@ -192,7 +193,7 @@ pub fn terminate(port: &Hosted) {
     port.stacks.unmap();
 }
 
-/// Whether there is something to be stepped.
+/// Returns `true` from the start of the kernel until its end.
 pub fn has_started(port: &Hosted) -> bool {
     port.driver.get() == Driver::Driven && port.driven.has_started.get()
 }

@@ -2,7 +2,7 @@
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// How many were told, and not told, lately.
+/// Counts errors that were told lately, and those that were not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flood {
     /// When this second began, on the machine's clock.
@@ -18,7 +18,8 @@ impl Flood {
         Self { began_ns: 0, told: 0, untold: 0, told_max }
     }
 
-    /// Whether an error is to be told; then how many before it were not. Else it is counted.
+    /// Returns `Some` if an error is to be told, with the number of those before it that were not.
+    /// Counts it otherwise.
     pub(super) fn pass(&mut self, now_ns: u64) -> Option<u64> {
         if now_ns.saturating_sub(self.began_ns) >= SECOND_NS {
             (self.began_ns, self.told) = (now_ns, 0);
@@ -31,7 +32,7 @@ impl Flood {
         Some(self.take_untold())
     }
 
-    /// How many were not told since the last that was.
+    /// Returns how many errors were not told since the last one that was.
     pub(super) fn take_untold(&mut self) -> u64 {
         core::mem::take(&mut self.untold)
     }

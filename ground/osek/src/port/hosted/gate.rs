@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
-/// A gate.
+/// Lets other threads in while it is open, and counts those inside.
 #[derive(Debug)]
 pub(super) struct Gate {
     open: AtomicBool,

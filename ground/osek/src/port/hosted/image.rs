@@ -1,5 +1,5 @@
-//! What a machine has around it in a program for a guest: a clock that the loader tells, and memory
-//! that the image was linked with.
+//! The surroundings of a machine in a program for a guest: a clock that the loader tells, and
+//! memory that the image was linked with.
 // UNSAFETY: uses variables of the image, which the linker knows.
 #![expect(unsafe_code, reason = "the memory of the stacks is a variable of the image")]
 
@@ -18,7 +18,7 @@ const FILLED_BYTES_MAX: usize = 64;
 unsafe extern "C" {
     /// The memory of all stacks, from the start of a page.
     static mut quietcore_osek_memory: u8;
-    /// How many bytes it has.
+    /// Size of that memory, in bytes.
     static quietcore_osek_memory_bytes: usize;
 }
 

@@ -1,4 +1,4 @@
-//! What a machine has around it in a Linux process: a clock, memory, the C library.
+//! The surroundings of a machine in a Linux process: a clock, memory, the C library.
 // UNSAFETY: asks the operating system, and reads and writes a variable of the C library.
 #![expect(unsafe_code, reason = "the operating system is called by raw pointers")]
 
@@ -32,7 +32,7 @@ pub(super) fn errno() -> c_int {
     unsafe { place.read() }
 }
 
-/// Sets it.
+/// Sets `errno` of the calling thread.
 pub(super) fn set_errno(number: c_int) {
     // SAFETY: the function has no conditions.
     let place = unsafe { libc::__errno_location() };

@@ -84,14 +84,14 @@ const IDLE: usize = TASKS_MAX;
 const OUTSIDE: usize = 0;
 const INSIDE: usize = 1;
 
-/// Who lends the machine its time.
+/// The owner of the thread that the machine runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Driver {
     /// Nobody: it does not run.
     Nobody,
     /// A program of its own.
     Alone,
-    /// A partition.
+    /// A partition, by its steps.
     Driven,
 }
 
@@ -111,7 +111,7 @@ pub struct Hosted {
     configuration: Own<&'static Configuration<'static>>,
     task_name: Own<Option<TaskName>>,
     driver: Own<Driver>,
-    /// What `ShutdownOS` got, or why there was no start.
+    /// The argument of `ShutdownOS`, or the reason why there was no start.
     outcome: Own<Result<u8, Refused>>,
     ticks: Own<Ticks>,
     /// Late ticks for which one interrupt had not time enough.
@@ -172,12 +172,12 @@ impl Hosted {
         self.stacks.is_end_of(task, address).then_some(task)
     }
 
-    /// What lies below a stack, by the stack's number: its first address, and its bytes.
+    /// Returns the guard below a stack, by the stack's number: its first address, and its bytes.
     pub fn guard(&self, index: usize) -> Option<(usize, usize)> {
         self.stacks.guard(index)
     }
 
-    /// Whether it was started and has not ended. Asked by the thread that starts it.
+    /// Returns `true` if it was started and has not ended. Asked by the thread that starts it.
     pub fn runs(&self) -> bool {
         self.driver.get() != Driver::Nobody
     }

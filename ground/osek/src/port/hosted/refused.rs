@@ -26,7 +26,7 @@ pub enum Refused {
     NoProcess,
     /// The operating system refuses something.
     System {
-        /// What it was.
+        /// The system call, by its name.
         what: &'static str,
         /// The number of its error.
         errno: c_int,

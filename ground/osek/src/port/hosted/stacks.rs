@@ -11,13 +11,13 @@
 //! not jump over it. One with a frame that is larger than that is caught by the compiler's stack
 //! probes (Rust has them; C with `-fstack-clash-protection`).
 //!
-//! Where the operating system finds no room for a signal's frame on a stack, it tells no address.
-//! The stack pointer is the witness then: it is less than such a frame away from the guard.
+//! If the operating system finds no room for a signal's frame on a stack, it tells no address. The
+//! stack pointer is the witness then: it is less than such a frame away from the guard.
 //!
 //! All memory is written at the start, so that no page fault comes later, and with a pattern, so
 //! that one can tell afterwards how deep a stack was used.
 //!
-//! How large they are, [`crate::stacks`] says.
+//! [`crate::stacks`] computes their sizes.
 //!
 //! In a guest the memory is part of the program's image, and a guard is memory like any other until
 //! the guest has cut it out of its tables: it asks for the guards when the kernel has been
@@ -25,8 +25,7 @@
 // UNSAFETY: maps memory and looks at it.
 #![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
 
-// On other processors the request is another one, and Valgrind guesses.
-#[cfg(all(target_arch = "x86_64", not(target_os = "none")))]
+#[cfg(not(target_os = "none"))]
 mod valgrind;
 
 use core::ptr;
@@ -46,18 +45,18 @@ const IDLE: usize = 0;
 #[cfg(not(target_os = "none"))]
 const FAULT: usize = 1;
 
-/// What lies between the stack pointer and a signal's frame at most, in bytes: the red zone of the
-/// function that is interrupted, and what alignment takes.
+/// Largest distance between the stack pointer and a signal's frame, in bytes: the red zone of the
+/// function that is interrupted, and the loss by alignment.
 const FRAME_GAP_BYTES: usize = 256;
 
-/// What a stack is filled with.
+/// The byte that a stack is filled with.
 const PATTERN: u8 = 0xA5;
 const PATTERN_WORD: u64 = u64::from_ne_bytes([PATTERN; 8]);
 
-/// The stacks.
+/// The mapped stacks of all contexts.
 #[derive(Debug)]
 pub(super) struct Stacks {
-    /// Where each stack's guard begins, which is where the one before it ends; zero for none.
+    /// First address of each stack's guard, which is the end of the stack before it; zero for none.
     bounds: [AtomicUsize; OWN + TASKS_MAX + 1],
     count: AtomicUsize,
     /// Bytes of each guard.
@@ -116,7 +115,7 @@ impl Stacks {
             at = unsafe { at.add(size) };
             self.bounds[index + 1].store(at.addr().get(), Relaxed);
             self.count.store(index + 1, Relaxed);
-            #[cfg(all(target_arch = "x86_64", not(target_os = "none")))]
+            #[cfg(not(target_os = "none"))]
             valgrind::register_stack(lowest.as_ptr(), at.as_ptr());
         }
         self.lowest.store(start.addr().get(), Relaxed);
@@ -138,19 +137,19 @@ impl Stacks {
         surroundings::give_back(ptr::with_exposed_provenance_mut(start), bytes);
     }
 
-    /// What lies below a stack: its first address, and its bytes.
+    /// Returns the guard below a stack: its first address, and its bytes.
     pub(super) fn guard(&self, index: usize) -> Option<(usize, usize)> {
         let is_there = index < self.count.load(Relaxed);
         is_there.then(|| (self.bounds[index].load(Relaxed), self.guard.load(Relaxed)))
     }
 
-    /// Where a task's stack begins: the address above its highest byte.
+    /// Returns the upper end of a task's stack: the address above its highest byte.
     #[inline]
     pub(super) fn top(&self, task: u8) -> *mut u8 {
         self.top_of(OWN + usize::from(task))
     }
 
-    /// Where the idle context's stack begins.
+    /// Returns the upper end of the idle context's stack.
     pub(super) fn idle_top(&self) -> *mut u8 {
         self.top_of(IDLE)
     }
@@ -174,7 +173,7 @@ impl Stacks {
         self.bounds[index].load(Relaxed) + self.guard.load(Relaxed)
     }
 
-    /// Whether the last word of a task's stack is as it was filled.
+    /// Returns `true` if the last word of a task's stack is as it was filled.
     #[inline]
     pub(super) fn is_intact(&self, task: u8) -> bool {
         let place: *const u64 = ptr::with_exposed_provenance(self.lowest(OWN + usize::from(task)));
@@ -200,16 +199,16 @@ impl Stacks {
         Some(top - lowest - untouched.count() * size_of::<u64>())
     }
 
-    /// Whether an address lies in one of the stacks. Any thread may ask for one of its own at any
-    /// time, and a thread's own stack is where none of these is: nothing lies within the first
-    /// bytes of memory, which is what is seen half of the way.
+    /// Returns `true` if an address lies in one of the stacks. Any thread may ask for one of its
+    /// own at any time, and a thread's own stack lies outside of these: nothing lies within the
+    /// first bytes of memory, which is what is seen half of the way.
     #[inline]
     pub(super) fn contain(&self, address: usize) -> bool {
         address.wrapping_sub(self.lowest.load(Relaxed)) < self.bytes.load(Relaxed)
     }
 
-    /// Whether an address lies in the guard of a task's stack, or so close above it that no frame
-    /// of a signal has room there. No memory access of a program faults above it.
+    /// Returns `true` if an address lies in the guard of a task's stack, or so close above it that
+    /// no frame of a signal has room there. No memory access of a program faults above it.
     pub(super) fn is_end_of(&self, task: u8, address: usize) -> bool {
         let index = OWN + usize::from(task);
         let end = self.lowest(index) + surroundings::machine().frame_bytes + FRAME_GAP_BYTES;

@@ -39,7 +39,7 @@ impl Context {
     pub const NONE: Self = Self(core::ptr::null_mut());
 }
 
-/// What a context begins with. The arguments are those of the switch.
+/// The function that a context begins with. The arguments are those of the switch.
 pub type Start = extern "C" fn(first: usize, second: usize) -> !;
 
 /// Pushes what this context needs in order to go on. Then eax and r11d hold the control words.

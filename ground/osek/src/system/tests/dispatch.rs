@@ -6,7 +6,7 @@ use super::machine::{
 use crate::check::Table;
 use crate::configuration::{Class, Configuration, Task};
 use crate::kernel::tests::{PLAIN, at_start, basic, extended};
-use crate::kernel::{Place, TaskState};
+use crate::kernel::{CallLevel, TaskState};
 use crate::status::Status;
 use crate::system::{StartError, System};
 use std::format;
@@ -51,7 +51,7 @@ fn the_start_runs_the_hook_then_tasks_then_idles() {
     const TASKS: &[Task] = &[at_start(basic(1))];
     let system = new_system();
     at(Site::Startup, |system| {
-        let place = system.cell.with(|kernel| kernel.place());
+        let place = system.cell.with(|kernel| kernel.call_level());
         note(format!(
             "startup at {place:?}, level {}, {:?}",
             level(),
@@ -107,7 +107,7 @@ fn shutdown_calls_the_hook_and_ends_the_machine() {
     const TASKS: &[Task] = &[at_start(basic(1))];
     let system = start(Configuration { tasks: TASKS, ..QUIET });
     at(Site::Shutdown, |system| {
-        let place = system.cell.with(|kernel| kernel.place());
+        let place = system.cell.with(|kernel| kernel.call_level());
         note(format!("at {place:?}, level {}", level()));
     });
     assert_eq!(ends_with(|| system.shut_down(7)), "shut down");
@@ -115,7 +115,7 @@ fn shutdown_calls_the_hook_and_ends_the_machine() {
         log(),
         ["ShutdownHook(7)", "at ShutdownHook, level 1", "shut down with 7 at level 1"]
     );
-    assert_eq!(system.cell.with(|kernel| kernel.place()), Place::Outside);
+    assert_eq!(system.cell.with(|kernel| kernel.call_level()), CallLevel::Outside);
     assert_eq!(system.activate_task(0), Err(Status::CallLevel));
     assert_eq!(log(), vec!["CallLevel in ActivateTask, task 0"], "and no hook is called any more");
 }

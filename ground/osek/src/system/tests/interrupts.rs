@@ -41,7 +41,7 @@ fn an_isr_runs_at_its_level_and_switches_at_its_end() {
     assert_eq!(log(), ["leave Ended, resume 0"]);
 }
 
-/// Who holds interrupts back at its end is told so itself, and not who comes after it.
+/// A hook that ends with interrupts held back is told so itself, and not the code that follows it.
 #[test]
 fn a_hook_that_ends_with_interrupts_held_back_is_told() {
     let holds: [Body; 3] = [

@@ -3,10 +3,10 @@
 use super::machine::{ERROR_HOOKS, Tested, as_stranger, level, log, set_level_to, start};
 use crate::configuration::{Alarm, Checking, Configuration, Counter, Task};
 use crate::kernel::tests::{PLAIN, activation, at_start, basic, extended, software};
-use crate::kernel::{Place, Places};
+use crate::kernel::{CallLevel, CallLevels};
 use crate::status::Status;
 
-use Place::{ErrorHook, Isr2, PostTaskHook, PreTaskHook};
+use CallLevel::{ErrorHook, Isr2, PostTaskHook, PreTaskHook};
 
 const TASKS: &[Task] = &[at_start(extended(1)), basic(1)];
 const COUNTERS: &[Counter] = &[software(9)];
@@ -21,26 +21,27 @@ const CONFIGURATION: Configuration<'static> = Configuration {
     ..PLAIN
 };
 
-const TASK: Places = Places::of(&[Place::Task]);
-const TASK_OR_ISR: Places = Places::of(&[Place::Task, Isr2]);
-const LOOKING: Places = Places::of(&[Place::Task, Isr2, ErrorHook, PreTaskHook, PostTaskHook]);
+const TASK: CallLevels = CallLevels::of(&[CallLevel::Task]);
+const TASK_OR_ISR: CallLevels = CallLevels::of(&[CallLevel::Task, Isr2]);
+const LOOKING: CallLevels =
+    CallLevels::of(&[CallLevel::Task, Isr2, ErrorHook, PreTaskHook, PostTaskHook]);
 
-const ALL: [Place; 9] = [
-    Place::Outside,
-    Place::Task,
+const ALL: [CallLevel; 9] = [
+    CallLevel::Outside,
+    CallLevel::Task,
     Isr2,
     ErrorHook,
     PreTaskHook,
     PostTaskHook,
-    Place::StartupHook,
-    Place::ShutdownHook,
-    Place::AlarmCallback,
+    CallLevel::StartupHook,
+    CallLevel::ShutdownHook,
+    CallLevel::AlarmCallback,
 ];
 
 type Service = fn(Tested) -> Option<Status>;
 
-/// Every service that can fail, with the places of the figure.
-const SERVICES: [(&str, Places, Service); 25] = [
+/// Every service that can fail, with the levels of the figure.
+const SERVICES: [(&str, CallLevels, Service); 25] = [
     ("ActivateTask", TASK_OR_ISR, |system| system.activate_task(1).err()),
     ("TerminateTask", TASK, |system| system.terminate_task().err()),
     ("ChainTask", TASK, |system| system.chain_task(1).err()),
@@ -70,21 +71,21 @@ const SERVICES: [(&str, Places, Service); 25] = [
 ];
 
 /// Fewer under Miri, where each start takes its time; the kernel's paths are the same.
-fn tried() -> impl Iterator<Item = Place> {
+fn tried() -> impl Iterator<Item = CallLevel> {
     ALL.into_iter().step_by(if cfg!(miri) { 4 } else { 1 })
 }
 
 #[test]
 fn extended_status_refuses_calls_from_elsewhere() {
-    for (name, places, service) in SERVICES {
-        for place in tried() {
+    for (name, levels, service) in SERVICES {
+        for level in tried() {
             let system = start(CONFIGURATION);
-            system.cell.with(|kernel| kernel.enter(place));
+            system.cell.with(|kernel| kernel.enter(level));
             let refused = service(system) == Some(Status::CallLevel);
-            assert_eq!(refused, !places.contain(place), "{name} from {place:?}");
+            assert_eq!(refused, !levels.contain(level), "{name} from {level:?}");
             let hooked = log().iter().any(|line| line == "ErrorHook(2)");
-            let silent = matches!(place, ErrorHook | Place::Outside);
-            assert_eq!(hooked, refused && !silent, "{name} from {place:?}");
+            let silent = matches!(level, ErrorHook | CallLevel::Outside);
+            assert_eq!(hooked, refused && !silent, "{name} from {level:?}");
         }
     }
 }
@@ -95,13 +96,13 @@ fn extended_status_refuses_calls_from_elsewhere() {
 fn standard_status_refuses_only_what_would_break_the_kernel() {
     let breaking = ["TerminateTask", "ChainTask", "Schedule", "ClearEvent", "WaitEvent"];
     for (name, _, service) in SERVICES {
-        for place in tried().filter(|place| *place != Place::Task) {
+        for level in tried().filter(|level| *level != CallLevel::Task) {
             let system = start(Configuration { checking: Checking::Standard, ..CONFIGURATION });
-            system.cell.with(|kernel| kernel.enter(place));
+            system.cell.with(|kernel| kernel.enter(level));
             let refused = service(system) == Some(Status::CallLevel);
-            assert_eq!(refused, breaking.contains(&name), "{name} from {place:?}");
+            assert_eq!(refused, breaking.contains(&name), "{name} from {level:?}");
             let switched = log().iter().any(|line| line.starts_with("leave"));
-            assert!(!switched, "{name} from {place:?}");
+            assert!(!switched, "{name} from {level:?}");
         }
     }
 }

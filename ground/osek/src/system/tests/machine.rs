@@ -17,7 +17,7 @@ use crate::system::System;
 
 pub(super) type Tested = &'static System<Machine>;
 
-/// Where the program can do something.
+/// A point at which the program can do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Site {
     Startup,
@@ -30,7 +30,7 @@ pub(super) enum Site {
     Isr1,
 }
 
-/// What it does there.
+/// The actions of the program at that point.
 pub(super) type Body = fn(Tested);
 
 std::thread_local! {
@@ -51,7 +51,7 @@ std::thread_local! {
 /// The level of the ISR of category 1.
 pub(super) const CATEGORY_1_LEVEL: u8 = 40;
 
-/// What lives as long as the program, as a configuration does. Nothing is ever taken out.
+/// Values that live as long as the program, as a configuration does. Nothing is ever taken out.
 static KEPT: Mutex<Vec<&'static (dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
 
 /// Keeps a value for ever.
@@ -157,7 +157,7 @@ pub(super) fn interrupt_after(uses: u32, body: Body) {
     CATEGORY_1.set(Some((uses, body)));
 }
 
-/// Whether it is still to come; it does not come any more.
+/// Returns `true` if an interrupt is still to come, and takes it away.
 pub(super) fn take_interrupt() -> bool {
     CATEGORY_1.take().is_some()
 }
@@ -174,7 +174,7 @@ pub(super) fn raise(isr: u8) {
     system().port.set_level(LEVEL.get());
 }
 
-/// Time goes on.
+/// Lets `ns` nanoseconds go by.
 pub(super) fn pass(ns: u64) {
     NOW_NS.set(NOW_NS.get() + ns);
 }
@@ -217,7 +217,7 @@ pub(super) fn note(line: impl Into<String>) {
     LOG.with_borrow_mut(|log| log.push(line.into()));
 }
 
-/// What happened since the last time.
+/// Takes the notes since the last call.
 pub(super) fn log() -> Vec<String> {
     LOG.take()
 }
@@ -227,7 +227,7 @@ pub(super) fn at(site: Site, body: Body) {
     BODIES.with_borrow_mut(|bodies| bodies.push((site, body)));
 }
 
-/// How a piece of a story ended that does not return.
+/// Returns how a part of a story ended that does not return.
 pub(super) fn ends_with(story: impl FnOnce()) -> &'static str {
     let thrown = catch_unwind(AssertUnwindSafe(story)).expect_err("it does not return");
     thrown.downcast_ref::<&str>().copied().unwrap_or("something else")
@@ -302,7 +302,7 @@ pub(super) extern "C" fn isr_1() {
     act(Site::Isr1);
 }
 
-/// All hooks.
+/// Hooks of all five kinds.
 pub(super) const HOOKS: Hooks = Hooks {
     startup: Some(startup),
     shutdown: Some(shutdown),

@@ -62,7 +62,7 @@ fn suspensions_nest_and_disabling_does_not() {
     assert_eq!(levels(system, mixed), [63, 63, 63, 0]);
 }
 
-/// What ends without a beginning is an error of the program, and harmless.
+/// An end without a beginning is an error of the program, and harmless.
 #[test]
 fn an_end_without_a_beginning_does_nothing() {
     let system = start(CONFIGURATION);

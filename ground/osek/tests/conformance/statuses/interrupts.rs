@@ -7,28 +7,29 @@ use crate::stage::{CATEGORY_1_RUNS, CATEGORY_2_RUNS, MODE, will_end};
 use crate::world::{CATEGORY_1_SOURCE, CATEGORY_2_SOURCE};
 
 /// From where all interrupts may be suspended.
-const SUSPENDING: &[Place] = &[
-    Place::Task,
-    Place::Isr2,
-    Place::ErrorHook,
-    Place::PreTaskHook,
-    Place::PostTaskHook,
-    Place::AlarmCallback,
+const SUSPENDING: &[CallLevel] = &[
+    CallLevel::Task,
+    CallLevel::Isr2,
+    CallLevel::ErrorHook,
+    CallLevel::PreTaskHook,
+    CallLevel::PostTaskHook,
+    CallLevel::AlarmCallback,
 ];
 
 /// From where the application mode may be asked for.
-const ASKING: &[Place] = &[
-    Place::Task,
-    Place::Isr2,
-    Place::ErrorHook,
-    Place::PreTaskHook,
-    Place::PostTaskHook,
-    Place::StartupHook,
-    Place::ShutdownHook,
+const ASKING: &[CallLevel] = &[
+    CallLevel::Task,
+    CallLevel::Isr2,
+    CallLevel::ErrorHook,
+    CallLevel::PreTaskHook,
+    CallLevel::PostTaskHook,
+    CallLevel::StartupHook,
+    CallLevel::ShutdownHook,
 ];
 
 /// From where the kernel may be shut down.
-const ENDING: &[Place] = &[Place::Task, Place::Isr2, Place::ErrorHook, Place::StartupHook];
+const ENDING: &[CallLevel] =
+    &[CallLevel::Task, CallLevel::Isr2, CallLevel::ErrorHook, CallLevel::StartupHook];
 
 /// The status that a case shuts down with.
 pub(crate) const END: u8 = 7;
@@ -110,7 +111,7 @@ fn raise() {
     SYSTEM.port().trigger(CATEGORY_1_SOURCE);
 }
 
-/// How often the ISRs of both categories have run.
+/// Counts the runs of the ISRs of both categories.
 fn ran() -> (u32, u32) {
     (CATEGORY_1_RUNS.load(Relaxed), CATEGORY_2_RUNS.load(Relaxed))
 }

@@ -1,4 +1,4 @@
-//! Services of tasks.
+//! Cases of the services of tasks.
 
 use super::*;
 
@@ -93,19 +93,23 @@ fn states() -> Vec<Line> {
             GetTaskId,
             "it_is_the_actor",
             None,
-            &[Place::Task, Place::Isr2, Place::PostTaskHook],
+            &[CallLevel::Task, CallLevel::Isr2, CallLevel::PostTaskHook],
             || is(SYSTEM.task_id()? == Some(ACTOR)),
         ),
-        line(GetTaskId, "it_is_the_one_that_is_entered", None, &[Place::PreTaskHook], || {
+        line(GetTaskId, "it_is_the_one_that_is_entered", None, &[CallLevel::PreTaskHook], || {
             is(SYSTEM.task_id()? == Some(HIGHER))
         }),
-        line(GetTaskState, "the_actor_runs", None, &[Place::Task, Place::Isr2], || {
+        line(GetTaskState, "the_actor_runs", None, &[CallLevel::Task, CallLevel::Isr2], || {
             is(SYSTEM.task_state(ACTOR)? == TaskState::Running)
         }),
-        line(GetTaskState, "the_one_that_is_left_still_runs", None, &[Place::PostTaskHook], || {
-            is(SYSTEM.task_state(ACTOR)? == TaskState::Running)
-        }),
-        line(GetTaskState, "the_one_that_is_entered_runs", None, &[Place::PreTaskHook], || {
+        line(
+            GetTaskState,
+            "the_one_that_is_left_still_runs",
+            None,
+            &[CallLevel::PostTaskHook],
+            || is(SYSTEM.task_state(ACTOR)? == TaskState::Running),
+        ),
+        line(GetTaskState, "the_one_that_is_entered_runs", None, &[CallLevel::PreTaskHook], || {
             is(SYSTEM.task_state(HIGHER)? == TaskState::Running)
         }),
         line(GetTaskState, "a_task_is_suspended", None, LOOKING, || {

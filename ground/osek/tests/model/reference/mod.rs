@@ -21,9 +21,9 @@ use time::{AlarmModel, TableModel};
 enum Request {
     /// It was activated, and this job has not begun.
     Begins { released: u64 },
-    /// An event came.
+    /// An event came for it.
     Wakes { released: u64 },
-    /// It was preempted.
+    /// It was preempted by another.
     Preempted,
 }
 

@@ -35,7 +35,7 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// What the caller holds.
+    /// Returns the resources that the caller holds.
     fn held(&mut self) -> Result<&mut Vec<usize>, Status> {
         match (self.frames.last_mut(), self.running) {
             (Some(frame), _) => Ok(&mut frame.held),
@@ -44,7 +44,7 @@ impl Reference<'_> {
         }
     }
 
-    /// Whether the ceiling is not below the caller's own level.
+    /// Returns `true` if the ceiling is at least the caller's own level.
     fn is_user(&self, resource: usize) -> Result<bool, Status> {
         let configured = &self.configuration.resources[resource];
         let ceiling = configured.ceiling;

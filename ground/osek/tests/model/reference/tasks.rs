@@ -6,12 +6,12 @@ use super::{Reference, Request};
 use crate::observation::{Effect, State};
 use crate::program::Step;
 
-/// A task.
+/// A task in the reference.
 pub(super) struct TaskModel {
     pub(super) state: State,
     /// Activations whose jobs have not ended.
     pub(super) activations: u8,
-    /// Whether it has its internal resource.
+    /// `true` while it has its internal resource.
     pub(super) has_internal: bool,
     /// The resources that it holds, the last one taken last.
     pub(super) held: Vec<usize>,

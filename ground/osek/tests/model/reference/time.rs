@@ -7,7 +7,7 @@ use super::Reference;
 use crate::observation::{Effect, Table};
 use crate::program::Step;
 
-/// An alarm.
+/// An alarm in the reference.
 #[derive(Default)]
 pub(super) struct AlarmModel {
     /// Ticks until it expires; none where it is not set.
@@ -22,7 +22,7 @@ impl AlarmModel {
     }
 }
 
-/// A schedule table.
+/// A schedule table in the reference.
 #[derive(Default)]
 pub(super) enum TableModel {
     #[default]
@@ -31,7 +31,7 @@ pub(super) enum TableModel {
     Running {
         /// Ticks since the run began; negative before.
         position: i64,
-        /// How many points are behind it.
+        /// Number of points that have expired.
         passed: usize,
         follower: Option<usize>,
         order: u64,
@@ -48,7 +48,7 @@ impl TableModel {
     }
 }
 
-/// What expires.
+/// An object that expires.
 enum Expired {
     Alarm(usize),
     Table(usize),

@@ -1,4 +1,4 @@
-//! What the files of others mean here.
+//! Tests of the meaning of files of other implementations.
 
 use quietcore_oil::Reading;
 

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::Estimate;
 use crate::record::{AccessPattern, MemoryBlock, MemoryRun, Record};
 
-/// What neighbours cost one pattern.
+/// The cost of neighbours to one pattern of accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MemorySlowdown {
-    /// In which order was read.
+    /// The order in which memory was read.
     pub pattern: AccessPattern,
-    /// The record beside neighbours.
+    /// Name of the record beside neighbours.
     pub record: String,
-    /// The record without.
+    /// Name of the record without neighbours.
     pub alone: String,
     /// Ways of the cache for the partition alone; absent without.
     pub ways: Option<u32>,
@@ -20,33 +20,33 @@ pub struct MemorySlowdown {
     pub points: Vec<SlowdownPoint>,
 }
 
-/// What neighbours cost one working set.
+/// The cost of neighbours to one working set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SlowdownPoint {
-    /// Its size, in bytes.
+    /// Size of the working set in bytes.
     pub working_set_bytes: u64,
     /// Access beside them / access alone, of pairs of the same round.
     pub ratio: Estimate,
 }
 
 impl MemorySlowdown {
-    /// The point that is slowed down most for sure: the interval's begin is the largest. Where
-    /// there are no intervals, the median counts.
+    /// Returns the point that is slowed down most for sure: the interval's begin is the largest.
+    /// Where there are no intervals, the median counts.
     pub fn worst(&self) -> Option<&SlowdownPoint> {
         let sure = |point: &SlowdownPoint| point.ratio.low.unwrap_or(point.ratio.median);
         self.points.iter().max_by(|one, other| sure(one).total_cmp(&sure(other)))
     }
 
-    /// How many points are surely above this ratio.
+    /// Counts the points that are surely above this ratio.
     pub fn count_above(&self, ratio: f64) -> usize {
         self.points.iter().filter(|point| point.ratio.is_surely_above(ratio)).count()
     }
 }
 
-/// The slowdowns of all curves that have their like without neighbours.
+/// Returns the slowdowns of all curves that have their like without neighbours.
 pub fn memory(records: &[Record]) -> Vec<MemorySlowdown> {
     let curves = || {
-        let runs = records.iter().filter_map(|record| Some((record, record.memory.as_ref()?)));
+        let runs = records.iter().filter_map(|record| Some((record, record.memory()?)));
         runs.filter(|(_, run)| !run.points().is_empty())
     };
     let beside = curves().filter(|(_, run)| run.interference.is_some());
@@ -68,7 +68,7 @@ pub fn memory(records: &[Record]) -> Vec<MemorySlowdown> {
         .collect()
 }
 
-/// Whether two runs differ in their neighbours alone.
+/// Returns `true` if two runs differ in their neighbours alone.
 fn is_like(one: &MemoryRun, other: &MemoryRun) -> bool {
     let ways = |run: &MemoryRun| run.ways.as_ref().map(|ways| ways.count);
     one.pattern == other.pattern
@@ -89,7 +89,7 @@ fn points(run: &MemoryRun, alone: &MemoryRun) -> Vec<SlowdownPoint> {
     points
 }
 
-/// The ratios of pairs of the same round.
+/// Returns the ratios of pairs of the same round.
 fn ratios(beside: &[MemoryBlock], alone: &[MemoryBlock]) -> Vec<f64> {
     let pair = |block: &MemoryBlock| {
         let same = alone.iter().find(|other| other.round == block.round)?;
@@ -101,7 +101,7 @@ fn ratios(beside: &[MemoryBlock], alone: &[MemoryBlock]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Interference, MemoryMeasured, MemoryPoint};
+    use crate::record::{Interference, Measured, MemoryMeasured, MemoryPoint};
     use crate::test_record;
 
     /// A curve of one point; each block takes so many ns an access.
@@ -134,7 +134,7 @@ mod tests {
         };
         record.name = name.to_owned();
         record.release = run.histogram();
-        record.memory = Some(run);
+        record.measured = Measured::Memory(run);
         record
     }
 
@@ -157,7 +157,7 @@ mod tests {
             MemorySlowdown { points: vec![point(2.5, 0.9), point(1.4, 1.3)], ..found[0].clone() };
         assert_eq!(sure.worst().unwrap().ratio.median, 1.4, "2.5 may as well be nothing");
         let mut other = alone;
-        other.memory.as_mut().unwrap().stride_bytes = 8;
+        other.memory_mut().unwrap().stride_bytes = 8;
         assert_eq!(memory(&[beside, other]), [], "another stride is another curve");
     }
 }

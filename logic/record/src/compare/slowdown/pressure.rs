@@ -1,4 +1,5 @@
-//! The neighbours' bandwidth against the slowdown of a partition, and where it begins to hurt.
+//! The neighbours' bandwidth against the slowdown of a partition, and the bandwidth at which it
+//! begins to hurt.
 //!
 //! Two points of such a curve are worth a name, and each has its rule:
 //!
@@ -23,46 +24,46 @@ const BEND: f64 = 0.1;
 /// The curve of one working set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Pressure {
-    /// The record.
+    /// Name of the record.
     pub record: String,
-    /// In which order was read.
+    /// The order in which memory was read.
     pub pattern: AccessPattern,
-    /// The working set, in bytes.
+    /// Size of the working set in bytes.
     pub working_set_bytes: u64,
     /// The points, by ascending bandwidth.
     pub points: Vec<PressurePoint>,
     /// The least bandwidth that surely hurts, in bytes a second; absent where none does.
     pub onset_bytes_per_second: Option<f64>,
-    /// Where the curve bends most; absent where it doesn't.
+    /// The point at which the curve bends most; absent where it doesn't.
     pub knee: Option<Knee>,
 }
 
 /// Neighbours at one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PressurePoint {
-    /// What they were told, in thousandths of their full pace.
+    /// The rate that they were told, in thousandths of their full pace.
     pub asked_permille: u32,
-    /// What they moved, in bytes a second: the median of the blocks.
+    /// The bytes that they moved in a second: the median of the blocks.
     pub bytes_per_second: f64,
-    /// Access beside them / access alone.
+    /// Time of an access beside them / time of an access alone.
     pub ratio: Estimate,
 }
 
-/// Where a curve bends.
+/// The point at which a curve bends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Knee {
     /// The neighbours' bandwidth there, in bytes a second.
     pub bytes_per_second: f64,
-    /// The slowdown there.
+    /// Slowdown at that bandwidth.
     pub ratio: f64,
-    /// Whether the slowdown grows faster beyond; else it grows slower.
+    /// `true` if the slowdown grows faster beyond, `false` if it grows slower.
     pub is_steeper_beyond: bool,
 }
 
-/// The curves of all records that have one.
+/// Returns the curves of all records that have one.
 pub fn pressure(records: &[Record]) -> Vec<Pressure> {
     let of = |record: &Record| {
-        let run = record.memory.as_ref()?;
+        let run = record.memory()?;
         let MemoryMeasured::Pressure { working_set_bytes, steps } = &run.measured else {
             return None;
         };
@@ -90,13 +91,13 @@ pub fn pressure(records: &[Record]) -> Vec<Pressure> {
     records.iter().filter_map(of).collect()
 }
 
-/// The least bandwidth from which on all larger ones slow down surely.
+/// Returns the least bandwidth from which on all larger ones slow down surely.
 fn onset(points: &[PressurePoint]) -> Option<f64> {
     let hurts = points.iter().rev().take_while(|point| point.ratio.is_surely_above(ONSET));
     hurts.last().map(|point| point.bytes_per_second)
 }
 
-/// Where the curve bends most.
+/// Finds the point at which the curve bends most.
 fn knee(points: &[PressurePoint]) -> Option<Knee> {
     let last = points.last().filter(|last| last.ratio.is_surely_above(ONSET))?;
     let (width, height) = (last.bytes_per_second, last.ratio.median - 1.0);

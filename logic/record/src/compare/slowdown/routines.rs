@@ -9,42 +9,42 @@ use crate::record::{Record, Routine, RoutineRun, Trigger};
 /// The table of the published slowdowns.
 const TABLE: &str = "scordino2020/figure-6";
 
-/// What neighbours cost a routine.
+/// The cost of neighbours to a routine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RoutineSlowdown {
-    /// Which one.
+    /// The routine of the kernel.
     pub routine: Routine,
-    /// How its interrupt was brought; absent where it has none.
+    /// The way in which its interrupt was brought; absent where it has none.
     pub trigger: Option<Trigger>,
-    /// The record beside neighbours.
+    /// Name of the record beside neighbours.
     pub record: String,
-    /// The record without.
+    /// Name of the record without neighbours.
     pub alone: String,
     /// Mean of a block beside them / mean of the block before or after it alone.
     pub ratio: Option<Estimate>,
-    /// What it took on average without them, in ns.
+    /// Average time without them, in ns.
     pub alone_mean_ns: f64,
     /// Smallest value, mean and largest value without them, over that average.
     pub relative_alone: [f64; 3],
-    /// The same beside them.
+    /// Smallest value, mean and largest value beside them, over that average.
     pub relative_beside: [f64; 3],
-    /// What the paper says of it; absent for what it doesn't have.
+    /// Bounds in the paper; absent for what it doesn't have.
     pub published: Option<PublishedBounds>,
 }
 
 /// A published slowdown, by its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PublishedBounds {
-    /// At least; absent where nothing is said.
+    /// Lower bound; absent where nothing is said.
     pub least: Option<f64>,
-    /// At most.
+    /// Upper bound of the ratio.
     pub most: f64,
 }
 
-/// The slowdowns of all routines that were measured in blocks, with neighbours and without.
+/// Returns the slowdowns of all routines that were measured in blocks, with neighbours and without.
 pub fn routines(records: &[Record]) -> Vec<RoutineSlowdown> {
     let measured = || {
-        let runs = records.iter().filter_map(|record| Some((record, record.routine.as_ref()?)));
+        let runs = records.iter().filter_map(|record| Some((record, record.routine()?)));
         runs.filter(|(_, run)| !run.block_means_ns.is_empty() && run.routine != Routine::Empty)
     };
     let is_beside = |record: &Record| !record.conditions.loads.is_empty();
@@ -90,7 +90,8 @@ fn slowdown(
     })
 }
 
-/// The paper's interrupts are brought by software; there is nothing to stand beside others.
+/// Returns the bounds of the paper, whose interrupts are brought by software; others have nothing
+/// to stand beside.
 fn published_of(run: &RoutineRun) -> Option<PublishedBounds> {
     if run.trigger.is_some_and(|trigger| trigger != Trigger::Software) {
         return None;
@@ -106,7 +107,7 @@ fn published_of(run: &RoutineRun) -> Option<PublishedBounds> {
 mod tests {
     use super::*;
     use crate::histogram::Histogram;
-    use crate::record::LoadAchieved;
+    use crate::record::{LoadAchieved, Measured};
     use crate::test_record;
 
     fn record(routine: Routine, load: bool, block_means_ns: &[f64]) -> Record {
@@ -117,7 +118,7 @@ mod tests {
             record.conditions.loads = vec![LoadAchieved::default()];
         }
         record.name = format!("{}-{load}", routine.name());
-        record.routine = Some(RoutineRun {
+        record.measured = Measured::Routine(RoutineRun {
             routine,
             trigger: None,
             kernel: String::new(),
@@ -152,7 +153,7 @@ mod tests {
     fn every_routine_of_the_paper_has_its_bounds() {
         for routine in Routine::ALL {
             let record = record(routine, true, &[1.0]);
-            let bounds = published_of(record.routine.as_ref().unwrap());
+            let bounds = published_of(record.routine().unwrap());
             assert_eq!(bounds.is_some(), routine != Routine::Empty, "{}", routine.name());
         }
     }

@@ -143,7 +143,7 @@ proptest! {
         let _ = read(&parts.concat());
     }
 
-    /// What a kernel writes is read back, whatever the thread is called.
+    /// Goal: a line that a kernel writes is read back, whatever the thread is called.
     #[test]
     fn a_header_is_read_back(
         name in "[ -~]{1,15}", number in 0_u32..4_194_304, cpu in 0_u32..1024,

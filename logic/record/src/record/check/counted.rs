@@ -29,7 +29,7 @@ pub(super) fn contradictions(record: &Record) -> Vec<Reason> {
     if !histograms.iter().flatten().all(|histogram| histogram.sum_fits()) {
         wrong.push(Inconsistency::LatencySum);
     }
-    if record.is_of_releases() || record.trial.is_some() {
+    if record.releases().is_some() {
         wrong.extend(misses(record));
         wrong.extend(differences(record));
     }
@@ -83,7 +83,7 @@ fn length(record: &Record) -> Vec<Inconsistency> {
     if planned > 0 && count > most {
         wrong.push(Inconsistency::CyclesBeyondPlan { cycles: count, planned });
     }
-    let is_whole = record.scan.is_none() && record.trial.is_none() && record.is_of_one_part();
+    let is_whole = record.scan().is_none() && record.trial().is_none() && record.is_of_one_part();
     if is_whole && !record.interrupted && count < planned {
         wrong.push(Inconsistency::CyclesMissing { cycles: count, planned });
     }
@@ -100,7 +100,7 @@ fn length(record: &Record) -> Vec<Inconsistency> {
 
 fn most_cycles(record: &Record) -> u64 {
     let planned = record.counters.planned_cycles;
-    let Some(Scan { terms, counters, .. }) = &record.scan else { return planned };
+    let Some(Scan { terms, counters, .. }) = record.scan() else { return planned };
     let leads = record.period_ns == Some(terms.program_period_ns);
     // A leading task counts what it left out; the others go on until it ends.
     let planned = if leads { planned } else { planned.saturating_mul(2) + CYCLES_BEYOND_PLAN };
@@ -109,8 +109,8 @@ fn most_cycles(record: &Record) -> u64 {
 
 /// A delay that was put in on purpose, in a record that counts as valid.
 pub(super) fn hidden_injection(record: &Record) -> Option<Inconsistency> {
-    let injected = record.conditions.injected.as_ref().filter(|_| record.is_valid())?;
-    Some(Inconsistency::InjectionHidden { injected: injected.clone() })
+    let injection = record.conditions.injection.as_ref().filter(|_| record.is_valid())?;
+    Some(Inconsistency::InjectionHidden { injected: injection.to_string() })
 }
 
 /// Checks again what makes a record invalid when it is made.
@@ -121,8 +121,8 @@ fn promises(record: &Record) -> Vec<Reason> {
     if !record.is_valid() {
         return wrong;
     }
-    if let Some(fact) = conditions.time_not_real() {
-        wrong.push(NotReal::Facts { fact: fact.to_owned() }.into());
+    if conditions.time.why_not_real().is_some() {
+        wrong.push(NotReal::Facts { fact: conditions.time.to_string() }.into());
     }
     if !conditions.scheduling_is_consistent() {
         wrong.push(Inconsistency::SchedulingWords.into());

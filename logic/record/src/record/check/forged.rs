@@ -1,9 +1,11 @@
 //! Numbers that were changed by hand, and what gives them away.
 
+use quietcore_units::WakeKind;
+
 use super::self_check;
 use crate::histogram::Histogram;
 use crate::reason::sentences;
-use crate::record::{LoadAchieved, Record, Scheduled, WakeKind};
+use crate::record::{Injection, LoadAchieved, PolicyInForce, Record, ReleaseMode};
 use crate::{test_record, test_scan_record};
 
 type Forgery = (&'static str, fn(&mut Record));
@@ -28,14 +30,19 @@ fn a_number_that_was_changed_is_contradicted_by_the_others() {
         ("worst cycles are missing", |record| record.spikes.clear()),
         ("is none of the run's", |record| record.spikes[1].release = 1 << 40),
         ("time line is not that", |record| record.timeline.slots[0].0 -= 1),
-        ("was injected, and", |record| record.conditions.injected = Some("1 ms".to_owned())),
+        ("was injected, and", |record| {
+            record.conditions.injection = Some(Injection::Stated("1 ms".to_owned()));
+        }),
         ("did not run as asked", |record| {
             record.conditions.loads = vec![LoadAchieved { workers: 2, ..LoadAchieved::default() }];
         }),
-        ("in words and in figures", |record| record.conditions.policy = "SCHED_OTHER".to_owned()),
         ("in words and in figures", |record| {
-            record.conditions.scheduled =
-                Some(Scheduled { wake: Some(WakeKind::Early), fifo_priority: Some(90) });
+            let (words, fifo_priority) = ("SCHED_OTHER".to_owned(), Some(90));
+            record.conditions.policy = PolicyInForce::Stated { words, fifo_priority };
+        }),
+        ("in words and in figures", |record| {
+            let (words, wake) = ("sleep".to_owned(), Some(WakeKind::Early));
+            record.conditions.mode = ReleaseMode::Stated { words, wake };
         }),
     ];
     let mut sound = test_record(&[(5_000, 9_990), (70_000, 8), (1_200_000, 2)]);
@@ -43,9 +50,10 @@ fn a_number_that_was_changed_is_contradicted_by_the_others() {
     sound.counters.missed_cycles = Some(2);
     sound.counters.longest_miss_run = Some(1);
     sound.counters.difference_sum_ns = Some(3_000_000);
-    (sound.conditions.mode, sound.conditions.policy) = ("sleep".into(), "SCHED_FIFO 90".into());
-    sound.conditions.scheduled =
-        Some(Scheduled { wake: Some(WakeKind::Sleep), fifo_priority: Some(90) });
+    let (words, fifo_priority) = ("SCHED_FIFO 90".to_owned(), Some(90));
+    sound.conditions.policy = PolicyInForce::Stated { words, fifo_priority };
+    let (words, wake) = ("sleep".to_owned(), Some(WakeKind::Sleep));
+    sound.conditions.mode = ReleaseMode::Stated { words, wake };
     assert_eq!(self_check(&sound, None), []);
     for (expected, forge) in forgeries {
         let mut record = sound.clone();
@@ -76,7 +84,7 @@ fn cycles_of_a_program_that_were_changed_are_contradicted_by_the_others() {
 }
 
 fn scan(record: &mut Record) -> &mut crate::record::Scan {
-    record.scan.as_mut().expect("it is of a program")
+    record.scan_mut().expect("it is of a program")
 }
 
 /// A sum that no values of these bins have, as a file could hold it.

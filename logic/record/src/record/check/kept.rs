@@ -2,7 +2,7 @@
 //! values.
 
 use crate::reason::Inconsistency;
-use crate::record::{INCLUDES, Record, Spike};
+use crate::record::{Record, Spike};
 
 /// The most spikes that a record keeps, as many as the exchange.
 const SPIKES_MAX: usize = 16;
@@ -16,7 +16,7 @@ pub(super) fn contradictions(record: &Record) -> Vec<Inconsistency> {
     }
     let mut wrong = Vec::new();
     wrong.extend(spikes(record));
-    if record.trial.is_none() {
+    if record.trial().is_none() {
         wrong.extend(timeline(record));
     }
     wrong
@@ -47,7 +47,7 @@ fn spikes(record: &Record) -> Option<Inconsistency> {
         let spike = &spikes[index];
         // The numbers of an earlier part begin at 0 as well.
         !record.is_of_one_part()
-            || record.trial.is_some()
+            || record.trial().is_some()
             || spikes[..index].iter().all(|other| other.release != spike.release)
     };
     let runs = |release_number: u64| release_number < release.count();
@@ -69,10 +69,8 @@ fn timeline(record: &Record) -> Option<Inconsistency> {
     });
     let (all, all_ns) = (u128::from(release.count()), u128::from(release.sum_ns()));
     let max_ns = slots.iter().map(|slot| slot.1).max().unwrap_or(0);
-    let is_part = all > count && {
-        let said = record.conditions.activity.get(INCLUDES);
-        said.is_some_and(|said| said.starts_with(&format!("{} cycles", all - count)))
-    };
+    let part = record.conditions.earlier_part.as_ref();
+    let is_part = all > count && part.is_some_and(|part| u128::from(part.cycles) == all - count);
     let is_whole = count == all && sum == all_ns && max_ns == release.max_ns();
     let fits = is_whole || (is_part && sum <= all_ns && max_ns <= release.max_ns());
     if !fits || slots.len() > SLOTS_MAX {

@@ -1,4 +1,6 @@
-//! What a servo drive is made from: controller, PDOs, objects.
+//! The parts of a servo drive: controller, PDOs, objects.
+
+use quietcore_units::DataType;
 
 use super::{
     FOLLOWING_ERROR, FOLLOWING_TIME_MS, NM_PER_COUNT, RATED_TORQUE, ServoDrive, TORQUE_MAX,
@@ -6,7 +8,7 @@ use super::{
 use crate::application::Application;
 use crate::blueprint::{Blueprint, ClockMaking, Controller, Pdo, PdoEntry, Timing};
 use crate::coe::dictionary::{Object, ObjectAccess, ObjectEntry};
-use crate::describe::{DataType, Identity};
+use crate::describe::Identity;
 use crate::device::analog::{MAILBOX, sync_managers};
 
 /// Bits of object 0x6502 for the three modes.

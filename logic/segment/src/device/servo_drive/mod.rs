@@ -41,11 +41,11 @@ const TORQUE_MAX: f64 = 7.2;
 const NM_PER_COUNT: f64 = RATED_TORQUE / 1_000.0;
 /// Largest velocity, in rad/s.
 const VELOCITY_MAX: f64 = 700.0;
-/// Where a 32-bit counter of increments ends, in rad.
+/// The position in rad at which a 32-bit counter of increments ends.
 const POSITION_MAX: f64 = 2_048.0 * TAU;
 /// Following error window, in increments: a quarter of a revolution.
 const FOLLOWING_ERROR: u32 = 262_144;
-/// How long it may be left, in ms.
+/// The time in ms for which the window may be left.
 const FOLLOWING_TIME_MS: u16 = 100;
 /// The drive counts as standing below this velocity, in rad/s.
 const STANDSTILL: f64 = 0.5;
@@ -93,7 +93,7 @@ const SENSOR_POSITION: usize = 5;
 const SENSOR_VELOCITY: usize = 6;
 const SENSOR_TORQUE: usize = 7;
 
-/// What the MainDevice sets.
+/// The values that the MainDevice sets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Setpoints {
     control_word: u16,

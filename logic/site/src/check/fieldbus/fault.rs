@@ -8,7 +8,7 @@ use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::{Fault, FaultEffect, FaultKind};
 
-/// How long the power is off unless the site file says otherwise.
+/// Time for which the power is off unless the site file says otherwise.
 const POWER_OFF_DEFAULT: Nanos = Nanos::from_millis(500);
 /// The AL status code of a drop to SAFE-OP: the watchdog of the outputs (ETG.1000.6, table 11).
 const DROP_CODE_DEFAULT: u16 = 0x001b;
@@ -55,12 +55,12 @@ fn fault(
             "write for example `duration = \"10 s\"`, or take it out",
         );
     }
-    let chance = raw.chance.unwrap_or(1.0);
+    let parts_per_million = (raw.chance.unwrap_or(1.0) * 1e6).ceil() as u32;
     let what = match kind {
-        FaultKind::LostFrame => FaultEffect::LostFrame { chance },
-        FaultKind::CorruptFrame => FaultEffect::CorruptFrame { chance },
-        FaultKind::LateFrame => FaultEffect::LateFrame { chance, delay: raw.delay? },
-        FaultKind::DuplicateFrame => FaultEffect::DuplicateFrame { chance },
+        FaultKind::LostFrame => FaultEffect::LostFrame { parts_per_million },
+        FaultKind::CorruptFrame => FaultEffect::CorruptFrame { parts_per_million },
+        FaultKind::LateFrame => FaultEffect::LateFrame { parts_per_million, delay: raw.delay? },
+        FaultKind::DuplicateFrame => FaultEffect::DuplicateFrame { parts_per_million },
         FaultKind::Unplug => FaultEffect::Unplug { subdevice: subdevice? },
         FaultKind::PowerCycle => FaultEffect::PowerCycle { subdevice: subdevice? },
         FaultKind::StuckState => FaultEffect::StuckState { subdevice: subdevice? },

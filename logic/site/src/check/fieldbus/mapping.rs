@@ -67,7 +67,7 @@ fn one_writer(map: &[(usize, Mapping)], line: &Line<'_>, collector: &mut Collect
     }
 }
 
-/// Whether the entry of a mapping is an output, and its object; `None` where no `device` says so.
+/// Returns if the entry of a mapping is an output, and its object; `None` if no `device` says so.
 fn described(mapping: &Mapping, line: &Line<'_>) -> Option<(bool, (u16, u8))> {
     let device = line.raw.subdevice.as_deref()?.get(mapping.subdevice)?.device?;
     let description = quietcore_segment::describe(device.name()).ok()?;

@@ -19,7 +19,7 @@ const SIMULATED: &str = "sim";
 const LOST_DEFAULT: u32 = 3;
 const SEED_DEFAULT: u64 = 1;
 
-/// What the checks of one fieldbus share.
+/// The fieldbus and its SubDevices, as all checks of one fieldbus need them.
 struct Line<'l> {
     raw: &'l RawFieldbus,
     path: Path,

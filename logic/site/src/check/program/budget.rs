@@ -1,5 +1,5 @@
-//! What a partition's budget makes of the policy of its program: run time that the kernel gives in
-//! each period, and no more (SCHED_DEADLINE).
+//! Checks a partition's budget, which decides the policy of its program: run time that the kernel
+//! gives in each period, and no more (SCHED_DEADLINE).
 
 use quietcore_units::Nanos;
 

@@ -1,11 +1,11 @@
-//! What happens when a program fails, and what it keeps.
+//! Checks the reaction to a fault of a program, and the variables that it retains.
 
-use crate::raw::{FaultReaction, RawNumber, RawProgram};
+use quietcore_units::FaultReaction;
+
+use crate::raw::{RawNumber, RawProgram};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{
-    Literal, OnFault, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT, Restart, Substitute,
-};
+use crate::site::{Literal, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT, Restart, Substitute};
 use crate::words::quoted;
 
 /// Keys that say something about the model and nothing about the probe.
@@ -41,36 +41,35 @@ pub(super) fn needs_a_model(path: &Path, collector: &mut Collector<'_, '_>) {
     }
 }
 
-/// What becomes of the outputs.
+/// Checks the reaction of the outputs to a fault, and the values that they take.
 pub(super) fn on_fault(
     raw: &RawProgram,
     path: &Path,
     collector: &mut Collector<'_, '_>,
-) -> Option<OnFault> {
+) -> Option<(FaultReaction, Vec<Substitute>)> {
     let (key, values) = (path.key("on_fault"), path.key("substitute"));
     if raw.on_fault.is_none() && collector.has(&key) {
         return None;
     }
-    let reaction = raw.on_fault.unwrap_or_default();
-    if reaction != FaultReaction::Substitute && collector.has(&values) {
+    let on_fault = raw.on_fault.unwrap_or_default();
+    if on_fault == FaultReaction::Substitute {
+        return Some((on_fault, substitutes(raw, &values, collector)?));
+    }
+    if collector.has(&values) {
         collector.refuse_key(
             &values,
             "it has an effect under `on_fault = \"substitute\"` only",
             "take it out, or choose `substitute`",
         );
     }
-    match reaction {
-        FaultReaction::Hold => Some(OnFault::Hold),
-        FaultReaction::Zero => Some(OnFault::Zero),
-        FaultReaction::Substitute => substitutes(raw, &values, collector),
-    }
+    Some((on_fault, Vec::new()))
 }
 
 fn substitutes(
     raw: &RawProgram,
     path: &Path,
     collector: &mut Collector<'_, '_>,
-) -> Option<OnFault> {
+) -> Option<Vec<Substitute>> {
     let written = raw.substitute.iter().flatten();
     let substitutes: Vec<_> = written
         .map(|(variable, value)| Substitute {
@@ -93,7 +92,7 @@ fn substitutes(
         }
         return None;
     }
-    Some(OnFault::Substitute(substitutes))
+    Some(substitutes)
 }
 
 /// The variables that survive a restart.
@@ -119,7 +118,7 @@ pub(super) fn retain(
     Some(retain)
 }
 
-/// How often it is started again.
+/// Checks the restarts of a program.
 pub(super) fn restart(raw: &RawProgram) -> Restart {
     let written = raw.restart.as_ref();
     Restart {

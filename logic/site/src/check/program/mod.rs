@@ -6,12 +6,12 @@ mod priority;
 mod task;
 
 use quietcore_record::class::Class;
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Wake};
 
 use crate::raw::{Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{EarlyWake, Program, ProgramKind};
+use crate::site::{Program, ProgramKind};
 use crate::words::exact;
 
 const SHARE_PERCENT_DEFAULT: u32 = 25;
@@ -39,7 +39,7 @@ pub(super) fn check(
     let on_fault = failure::on_fault(raw, path, collector);
     let retain = failure::retain(raw, path, collector);
     let restart = failure::restart(raw);
-    let (period, tasks) = (period?, tasks?);
+    let (period, tasks, (on_fault, substitutes)) = (period?, tasks?, on_fault?);
     let fastest = tasks.iter().find(|task| task.release.period() == Some(period));
     let fastest = fastest.unwrap_or(&tasks[0]);
     Some(Program {
@@ -55,7 +55,8 @@ pub(super) fn check(
         scheduling: fastest.scheduling,
         early_wake,
         overrun: raw.overrun.unwrap_or_default(),
-        on_fault: on_fault?,
+        on_fault,
+        substitutes,
         retain: retain?,
         restart,
         tasks,
@@ -171,7 +172,7 @@ fn early_wake(
     period: Option<Nanos>,
     path: &Path,
     collector: &mut Collector<'_, '_>,
-) -> EarlyWake {
+) -> Wake {
     let mode_path = path.key("early_wake");
     let mode = raw.early_wake.unwrap_or(RawEarlyWake::Off);
     let share_path = path.key("early_wake_share");
@@ -184,11 +185,11 @@ fn early_wake(
         );
     }
     match mode {
-        RawEarlyWake::Off => EarlyWake::Off,
-        RawEarlyWake::Spin => EarlyWake::Spin,
-        RawEarlyWake::Adaptive => EarlyWake::Adaptive {
-            share_percent: raw.early_wake_share.unwrap_or(SHARE_PERCENT_DEFAULT),
-        },
+        RawEarlyWake::Off => Wake::Sleep,
+        RawEarlyWake::Spin => Wake::Spin,
+        RawEarlyWake::Adaptive => {
+            Wake::Adaptive { share_percent: raw.early_wake_share.unwrap_or(SHARE_PERCENT_DEFAULT) }
+        }
         RawEarlyWake::Fixed(margin) => {
             if let Some(period) = period.filter(|period| margin >= *period) {
                 collector.refuse(
@@ -201,7 +202,7 @@ fn early_wake(
                     "choose less than the period, or `adaptive`",
                 );
             }
-            EarlyWake::Fixed { margin }
+            Wake::Early { margin }
         }
     }
 }

@@ -18,13 +18,13 @@ const DEADLINE_PERIODS: (Nanos, Nanos) = (Nanos::from_micros(100), Nanos::from_m
 
 /// A task before its priority is known.
 pub(super) struct Timed {
-    /// Where it stands in the file.
+    /// The key of the task in the file.
     pub(super) path: Path,
     /// Its place among the tasks.
     pub(super) position: usize,
     pub(super) name: String,
     pub(super) release: Release,
-    /// As written.
+    /// The priority as written; `None` if it is to be chosen.
     pub(super) priority: Option<u32>,
     rate: u32,
     deadline: Option<Nanos>,
@@ -118,7 +118,7 @@ fn belongs_to_tasks(path: &Path, collector: &mut Collector<'_, '_>) {
     }
 }
 
-/// What releases a task; reports keys that its kind does not have.
+/// Checks the release of a task; reports keys that its kind does not have.
 fn release(
     raw: &RawTask,
     period: Option<Nanos>,

@@ -1,9 +1,9 @@
-//! What stands against the parts of the last-level cache, and the limits of the memory's bandwidth,
+//! Obstacles to the parts of the last-level cache, and to the limits of the memory's bandwidth,
 //! that partitions ask for.
 
 use super::Refusals;
 use crate::machine::{CacheWays, Obstacle};
-use crate::site::{Backend, Cache, Partition};
+use crate::site::{Cache, Partition};
 
 impl Refusals<'_> {
     /// The part of one partition, as far as its backend has any.
@@ -11,7 +11,7 @@ impl Refusals<'_> {
         match &partition.vcr.cache {
             None => {}
             Some(Cache::Ways(ways)) => self.ways(*ways, key),
-            Some(Cache::Colours(colours)) if partition.backend == Backend::Kvm => {
+            Some(Cache::Colours(colours)) if partition.backend.declaration().has_colours => {
                 self.colours(partition, colours, key);
             }
             Some(Cache::Colours(_)) => {
@@ -75,7 +75,7 @@ impl Refusals<'_> {
         let machine = self.machine;
         let count = match &machine.page_colours {
             Ok(count) => *count,
-            Err(reason) => return self.refuse(&key, reason.clone(), "take `cache` out"),
+            Err(error) => return self.refuse(&key, error.to_string(), "take `cache` out"),
         };
         if let Some(colour) = colours.iter().find(|colour| **colour >= count) {
             let reason = format!("there is no colour {colour}: this cache has {count} at most");
@@ -83,7 +83,7 @@ impl Refusals<'_> {
         }
         let site = self.site;
         let before = site.partitions().iter().take_while(|other| other.name != partition.name);
-        for other in before.filter(|other| other.backend == Backend::Kvm) {
+        for other in before.filter(|other| other.backend.declaration().has_colours) {
             let Some(Cache::Colours(theirs)) = &other.vcr.cache else { continue };
             if let Some(colour) = colours.iter().find(|colour| theirs.contains(colour)) {
                 let reason = format!("colour {colour} is also claimed by `{}`", other.name);

@@ -1,4 +1,4 @@
-//! What stands against the parts of the network that partitions ask for.
+//! Obstacles to the parts of the network that partitions ask for.
 
 use quietcore_units::{BitCount, BitRate};
 

@@ -1,4 +1,4 @@
-//! What partitions are watched for: the rules of `[partition.monitor]`, and what a plan says.
+//! Tests of the watch on partitions: the rules of `[partition.monitor]`, and the plan.
 
 use quietcore_site::{Criticality, Reaction, Shedding, plan};
 use quietcore_units::Nanos;

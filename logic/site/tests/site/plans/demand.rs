@@ -16,7 +16,7 @@ fn site(host: &str, policy: &str, fast: &str, slow: &str) -> Site {
     read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// What is refused by the plan of a campaign, and by that of a site that comes up.
+/// Lists the refusals of the plan of a campaign, and of that of a site that comes up.
 fn refused(site: &Site, machine: &Machine) -> Vec<String> {
     let words = |refusals: Vec<quietcore_site::Refusal>| -> Vec<String> {
         refusals.iter().map(ToString::to_string).collect()

@@ -1,4 +1,4 @@
-//! What a site is for systemd, Podman and Kubernetes.
+//! Tests of the files of a site for systemd, Podman and Kubernetes.
 
 use quietcore_site::{Backend, ExportKind, ExportPaths, ExportedFile, Site, export};
 

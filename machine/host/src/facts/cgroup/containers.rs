@@ -1,4 +1,4 @@
-//! What containers can be had: their runtimes, and what stands in the way of each.
+//! The means for containers: their runtimes, and the obstacles to each.
 
 use quietcore_site::{ContainerRuntime, Obstacle};
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use super::{CgroupArrangement, Cgroups};
 use crate::reading::Reading;
 use crate::source::Source;
 
-/// Where programs of the system lie, in the order in which they are looked for.
+/// Folders of the system's programs, in the order in which they are searched.
 const FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"];
 /// Groups that are looked at for real-time run time.
 const GROUPS_MAX: usize = 4096;
 
-/// What containers need of a machine.
+/// The facts that containers need of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Containers {
     /// The program `runc`.
     pub runc: Reading<String>,
     /// The program `crun`.
     pub crun: Reading<String>,
-    /// How many user namespaces a user may make.
+    /// Number of user namespaces that a user may make.
     pub user_namespaces: Reading<u64>,
-    /// Whether users other than root may make them, where the kernel has such a switch.
+    /// `true` if users other than root may make them, where the kernel has such a switch.
     pub unprivileged: Reading<bool>,
     /// Real-time run time that new groups can still be given, in µs a second of each CPU; absent
     /// where groups need none.
@@ -29,7 +29,7 @@ pub struct Containers {
 }
 
 impl Containers {
-    /// Reads it.
+    /// Reads them from the system's files.
     pub fn read(source: &Source, cgroups: &Cgroups) -> Self {
         Self {
             runc: program(source, "runc"),
@@ -49,8 +49,8 @@ impl Containers {
         program.get().map(String::as_str)
     }
 
-    /// Whether a runtime that is installed can run a partition of this user; `None` where it is
-    /// not installed.
+    /// Checks if an installed runtime can run a partition of this user; returns `None` if it is not
+    /// installed.
     ///
     /// # Errors
     /// What stands in its way.
@@ -116,8 +116,8 @@ fn program(source: &Source, name: &str) -> Reading<String> {
     found.map_or(Reading::Absent, Reading::Read)
 }
 
-/// What the root's children have not been given yet of its run time. The kernel counts a group's
-/// share for each CPU, whichever the group may use.
+/// Returns the run time of the root that its children have not been given yet. The kernel counts a
+/// group's share for each CPU, whichever the group may use.
 fn real_time_left(source: &Source, cgroups: &Cgroups) -> Reading<i64> {
     let Some(mount) = cgroups.mount_of("cpu") else { return Reading::Absent };
     let share = |folder: &str| -> Reading<i64> {

@@ -16,19 +16,19 @@ const RESCTRL: &str = "/sys/fs/resctrl";
 /// Caches and their partitioning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Caches {
-    /// Each cache, once.
+    /// Each cache once, with the CPUs that share it.
     pub domains: Vec<CacheDomain>,
     /// Allocation of the third level as CPUID tells; absent where it can't be partitioned.
     pub cpuid_l3: Reading<CpuidAllocation>,
     /// Allocation of the second level as CPUID tells.
     pub cpuid_l2: Reading<CpuidAllocation>,
-    /// Whether CPUID tells of memory bandwidth allocation.
+    /// `true` if CPUID tells of memory bandwidth allocation.
     pub cpuid_bandwidth: Reading<bool>,
-    /// What the kernel offers.
+    /// The kernel's means to divide them.
     pub resctrl: Resctrl,
 }
 
-/// A cache.
+/// A cache with the CPUs that share it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheDomain {
     /// 1 to 4, 1 the nearest.
@@ -74,11 +74,12 @@ pub struct CpuidAllocation {
 /// Cache allocation as the kernel offers it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resctrl {
-    /// Whether the kernel knows the file system at all.
+    /// `true` if the kernel knows the file system at all.
     pub known: Reading<bool>,
-    /// Whether it is mounted at `/sys/fs/resctrl`.
+    /// `true` if it is mounted at `/sys/fs/resctrl`.
     pub mounted: bool,
-    /// What can be allocated, such as `L3`, `L2`, `L3CODE` or `MB`; empty when not mounted.
+    /// Resources that can be allocated, such as `L3`, `L2`, `L3CODE` or `MB`; empty when not
+    /// mounted.
     pub levels: Vec<ResctrlLevel>,
     /// Groups that stand already.
     pub groups: Vec<String>,
@@ -90,9 +91,9 @@ pub struct Resctrl {
 /// One thing that resctrl allocates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResctrlLevel {
-    /// Its name.
+    /// Name, such as `L3`.
     pub name: String,
-    /// Classes of service.
+    /// Number of classes of service.
     pub classes: Reading<u32>,
     /// The full capacity mask, hexadecimal; absent for bandwidth.
     pub mask: Reading<String>,

@@ -1,7 +1,9 @@
-//! What dividing the last-level cache by page colours needs to know beforehand.
+//! The facts that dividing the last-level cache by page colours needs beforehand.
 //!
 //! A part of the facts that is read in no time: whoever makes a guest asks again, when the facts
 //! are long read by somebody else.
+
+use quietcore_site::PageColoursError;
 
 use crate::attempts::{Attempts, Live};
 use crate::facts::{CacheDomain, Caches, Facts};
@@ -16,7 +18,7 @@ const CAP_SYS_ADMIN: u64 = 21;
 pub struct CacheGround {
     /// The hypervisor below this kernel; absent on the bare machine.
     pub hypervisor: Reading<String>,
-    /// The last-level cache.
+    /// The last-level cache; `None` if none is known.
     pub last_level: Option<CacheDomain>,
     /// The cache for data before it.
     pub before_last: Option<CacheDomain>,
@@ -47,40 +49,38 @@ impl CacheGround {
         Self { hypervisor, last_level: for_data.next(), before_last: for_data.next() }
     }
 
-    /// How many colours pages have at most, as the shape of the cache says.
+    /// Returns the upper bound of the page colours that the shape of the cache allows: a power of
+    /// two from 2.
     ///
     /// # Errors
-    /// Why they have none; in words.
-    pub fn colours_at_most(&self) -> Result<u32, String> {
+    /// All of [`PageColoursError`], except `NotPermitted`.
+    pub fn colours_at_most(&self) -> Result<u32, PageColoursError> {
         match &self.hypervisor {
             Reading::Absent => {}
             Reading::Read(name) => {
-                return Err(format!(
-                    "page colours need a kernel on the bare machine, and this one runs in a \
-                     virtual machine ({name}), whose physical addresses are none"
-                ));
+                return Err(PageColoursError::VirtualMachine { hypervisor: name.clone() });
             }
             Reading::Unreadable(why) => {
-                return Err(format!("whether physical addresses are real can't be told: {why}"));
+                return Err(PageColoursError::HypervisorUnknown { reason: why.clone() });
             }
         }
-        let cache = self.last_level.as_ref().ok_or("there is no last-level cache to divide")?;
+        let cache = self.last_level.as_ref().ok_or(PageColoursError::NoCache)?;
         let colours = cache.page_colours().unwrap_or_default();
         // What is no power of two is slices, whose hash is no colour.
         let colours = colours & colours.wrapping_neg();
         match u32::try_from(colours) {
             Ok(colours @ 2..) => Ok(colours),
-            _ => Err("all pages are of one colour in the last-level cache here".to_owned()),
+            _ => Err(PageColoursError::OneColour),
         }
     }
 }
 
 impl Facts {
-    /// How many colours pages have at most, and this process can see.
+    /// Returns [`CacheGround::colours_at_most`] if this process may read physical addresses.
     ///
     /// # Errors
-    /// Why there are none; in words.
-    pub fn page_colours(&self) -> Result<u32, String> {
+    /// All of [`PageColoursError`].
+    pub fn page_colours(&self) -> Result<u32, PageColoursError> {
         let hypervisor =
             match (&self.virtualization.hypervisor, &self.virtualization.hypervisor_type) {
                 (Reading::Absent, Reading::Read(name)) => Reading::Read(name.clone()),
@@ -89,10 +89,7 @@ impl Facts {
         let Caches { domains, .. } = &self.caches;
         let colours = CacheGround::of(hypervisor, domains.clone()).colours_at_most()?;
         let sees = self.limits.capabilities.get().is_some_and(|all| all & 1 << CAP_SYS_ADMIN != 0);
-        if sees {
-            return Ok(colours);
-        }
-        Err("page colours need the right CAP_SYS_ADMIN, to see physical addresses".to_owned())
+        if sees { Ok(colours) } else { Err(PageColoursError::NotPermitted) }
     }
 }
 
@@ -137,7 +134,7 @@ mod tests {
     #[test]
     fn why_there_are_no_colours_is_told() {
         let told = |hypervisor, sets| {
-            CacheGround::of(hypervisor, domains(sets)).colours_at_most().unwrap_err()
+            CacheGround::of(hypervisor, domains(sets)).colours_at_most().unwrap_err().to_string()
         };
         assert!(told(Reading::Read("TCGTCGTCG".to_owned()), 8192).contains("(TCGTCGTCG)"));
         assert!(told(Reading::Unreadable("no CPUID".to_owned()), 8192).contains("no CPUID"));
@@ -153,16 +150,19 @@ mod tests {
         facts.limits.capabilities = Reading::Read(u64::MAX);
         assert_eq!(facts.machine().page_colours, Ok(128));
         facts.limits.capabilities = Reading::Read(0);
-        assert!(facts.machine().page_colours.unwrap_err().contains("CAP_SYS_ADMIN"));
+        assert!(facts.machine().page_colours.unwrap_err().to_string().contains("CAP_SYS_ADMIN"));
         facts.virtualization.hypervisor_type = Reading::Read("xen".to_owned());
-        assert!(facts.machine().page_colours.unwrap_err().contains("(xen)"));
+        assert!(facts.machine().page_colours.unwrap_err().to_string().contains("(xen)"));
     }
 
     #[test]
     fn this_machine_has_colours_or_says_why_not() {
         match CacheGround::read().colours_at_most() {
             Ok(colours) => assert!(colours.is_power_of_two()),
-            Err(why) => quietcore_skip::record("this_machine_has_colours_or_says_why_not", &why),
+            Err(error) => {
+                let why = error.to_string();
+                quietcore_skip::record("this_machine_has_colours_or_says_why_not", &why);
+            }
         }
     }
 }

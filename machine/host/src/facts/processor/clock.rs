@@ -1,8 +1,7 @@
 //! Clocks: which one the kernel uses, what the TSC promises, and whether time is real at all.
 
-use std::collections::BTreeMap;
-
-use quietcore_clock::{TimeCalibration, TimeVerdict};
+use quietcore_clock::TimeCalibration;
+use quietcore_record::record::TimeReality;
 use serde::{Deserialize, Serialize};
 
 use crate::attempts::Attempts;
@@ -18,17 +17,17 @@ pub struct Clock {
     pub source: Reading<String>,
     /// The clock sources that could be used.
     pub available: Reading<Vec<String>>,
-    /// What is promised of the time-stamp counter.
+    /// Promises about the time-stamp counter.
     pub tsc: TscFlags,
-    /// How much later than asked an ordinary thread may be woken, in ns.
+    /// Largest delay by which an ordinary thread may be woken later than asked, in ns.
     pub timer_slack_ns: Reading<u64>,
-    /// Whether timers of idle CPUs move to busy ones.
+    /// `true` if timers of idle CPUs move to busy ones.
     pub timer_migration: Reading<bool>,
-    /// Whether durations measured here mean anything.
-    pub calibration: Calibration,
+    /// The trust in durations measured here.
+    pub calibration: TimeCalibration,
 }
 
-/// What is promised of the time-stamp counter. `None`-like readings say that nobody told.
+/// Promises about the time-stamp counter. `None`-like readings say that nobody told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TscFlags {
     /// It runs at one rate whatever the clock of the CPU (`constant_tsc`).
@@ -47,68 +46,15 @@ pub struct TscFlags {
     pub invariant: Reading<bool>,
 }
 
-/// The verdict on time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TimeReality {
-    /// Instructions are executed by a processor.
-    Native,
-    /// They are executed or counted by a program, for this reason.
-    Emulated(String),
-    /// Not known, for this reason.
-    Unknown(String),
-}
-
-impl TimeReality {
-    /// Measures it now, which takes some 100 ms.
-    pub fn measure() -> Self {
-        TimeCalibration::measure().verdict.into()
-    }
-
-    /// Why time can't be trusted; `None` where it can.
-    pub fn why_not_real(&self) -> Option<String> {
-        match self {
-            Self::Native => None,
-            Self::Emulated(because) => Some(because.clone()),
-            Self::Unknown(because) => {
-                Some(format!("whether time is real could not be found out: {because}"))
-            }
+/// Says why time can't be trusted; `None` where it can.
+pub(crate) fn why_not_real(time: &TimeReality) -> Option<String> {
+    match time {
+        TimeReality::Native => None,
+        TimeReality::Emulated(because) | TimeReality::Stated(because) => Some(because.clone()),
+        TimeReality::Unknown(because) => {
+            Some(format!("whether time is real could not be found out: {because}"))
         }
-    }
-}
-
-impl From<TimeVerdict> for TimeReality {
-    fn from(verdict: TimeVerdict) -> Self {
-        match verdict {
-            TimeVerdict::Native => Self::Native,
-            TimeVerdict::Emulated { because } => Self::Emulated(because),
-            TimeVerdict::Unknown { because } => Self::Unknown(because),
-        }
-    }
-}
-
-/// What the calibration measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// Independent additions a second.
-    pub instructions_per_second: f64,
-    /// The costs of other instructions, in additions.
-    pub costs: BTreeMap<String, f64>,
-    /// The verdict.
-    pub time: TimeReality,
-}
-
-impl From<TimeCalibration> for Calibration {
-    fn from(measured: TimeCalibration) -> Self {
-        Self {
-            instructions_per_second: measured.instructions_per_second,
-            costs: measured
-                .costs
-                .iter()
-                .map(|cost| (cost.sequence.name().to_owned(), cost.additions))
-                .collect(),
-            time: measured.verdict.into(),
-        }
+        TimeReality::Unstated => Some("whether time is real is not said".to_owned()),
     }
 }
 
@@ -132,6 +78,6 @@ pub(in crate::facts) fn read(source: &Source, attempts: &impl Attempts) -> Clock
         },
         timer_slack_ns: source.value("/proc/self/timerslack_ns"),
         timer_migration: source.switch("/proc/sys/kernel/timer_migration"),
-        calibration: attempts.calibrate_time().into(),
+        calibration: attempts.calibrate_time(),
     }
 }

@@ -31,7 +31,7 @@ const FLAGS: [&str; 19] = [
     "aperfmperf",
 ];
 
-/// The processors.
+/// The processors and their memory nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
     /// The maker's identification, such as `GenuineIntel`.
@@ -52,7 +52,7 @@ pub struct Cpu {
     pub isolated: Reading<CpuList>,
     /// CPUs whose tick stops while one task runs (`nohz_full`).
     pub nohz_full: Reading<CpuList>,
-    /// Whether several threads share a core now.
+    /// `true` if several threads share a core now.
     pub smt_active: Reading<bool>,
     /// `on`, `off`, `forceoff`, `notsupported` or `notimplemented`.
     pub smt_control: Reading<String>,
@@ -64,7 +64,7 @@ pub struct Cpu {
     pub efficiency_cpus: Reading<CpuList>,
     /// Each CPU that is present.
     pub cpus: Vec<LogicalCpu>,
-    /// Memory nodes.
+    /// Memory nodes with their CPUs.
     pub nodes: Vec<Node>,
 }
 
@@ -74,16 +74,16 @@ pub struct Cpu {
 pub enum CoreType {
     /// Fast, with a high clock.
     Performance,
-    /// Small and slower.
+    /// A small and slower core.
     Efficiency,
 }
 
-/// One logical CPU.
+/// A logical CPU and its place in the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogicalCpu {
-    /// The kernel's number.
+    /// The kernel's number of it.
     pub number: u32,
-    /// The socket.
+    /// Number of its socket.
     pub package: Reading<i64>,
     /// The die in the socket.
     pub die: Reading<i64>,
@@ -97,10 +97,10 @@ pub struct LogicalCpu {
     pub core_type: Reading<CoreType>,
 }
 
-/// A memory node.
+/// A memory node with its CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// The kernel's number.
+    /// The kernel's number of it.
     pub number: u32,
     /// The CPUs for which it is near.
     pub cpus: Reading<CpuList>,
@@ -137,7 +137,7 @@ impl Cpu {
         (sockets, cores, threads)
     }
 
-    /// Whether the processor has this flag; `None` where flags can't be read.
+    /// Returns `true` if the processor has this flag; `None` if flags can't be read.
     pub fn has_flag(&self, flag: &str) -> Option<bool> {
         let flags = self.flags.get()?;
         Some(flags.iter().any(|other| other == flag))

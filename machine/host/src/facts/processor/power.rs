@@ -1,4 +1,4 @@
-//! What saves power and costs time: idle states, frequencies, throttling.
+//! Power saving that costs time: idle states, frequencies, throttling.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,23 +10,23 @@ use crate::source::Source;
 /// Idle states, frequencies and throttling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Power {
-    /// What puts CPUs to sleep, such as `intel_idle`, `acpi_idle` or `haltpoll`.
+    /// Driver that puts CPUs to sleep, such as `intel_idle`, `acpi_idle` or `haltpoll`.
     pub idle_driver: Reading<String>,
-    /// What chooses how deep, such as `menu` or `teo`.
+    /// Governor that chooses how deep, such as `menu` or `teo`.
     pub idle_governor: Reading<String>,
     /// The idle states, each with the CPUs that have it with these settings.
     pub idle_states: Vec<IdleState>,
     /// Frequency policies, each for the CPUs that share one.
     pub frequencies: Vec<Frequency>,
-    /// Whether the clock may rise above the nominal one (turbo, boost).
+    /// `true` if the clock may rise above the nominal one (turbo, boost).
     pub turbo: Reading<bool>,
     /// `intel_pstate`'s mode: `active`, `passive` or `off`.
     pub intel_pstate: Reading<String>,
     /// `amd_pstate`'s mode.
     pub amd_pstate: Reading<String>,
-    /// How often CPUs were slowed down for heat.
+    /// Slow-downs of CPUs for heat.
     pub throttling: Vec<Throttling>,
-    /// Whether `/dev/cpu_dma_latency` can be opened, which keeps CPUs out of deep idle states.
+    /// Readable if `/dev/cpu_dma_latency` can be opened, which keeps CPUs out of deep idle states.
     pub latency_request: Reading<()>,
     /// The longest wake-up time that anybody allows now, in µs. Readable by root alone.
     pub latency_limit_us: Reading<i32>,
@@ -43,20 +43,20 @@ pub struct IdleState {
     pub latency_us: Reading<u64>,
     /// The shortest stay that pays, in µs.
     pub residency_us: Reading<u64>,
-    /// Whether the user switched it off.
+    /// `true` if the user switched it off.
     pub disabled: Reading<bool>,
     /// The CPUs for which all this holds.
     pub cpus: CpuList,
 }
 
-/// A frequency policy.
+/// A frequency policy with its CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frequency {
     /// The CPUs that it governs.
     pub cpus: Reading<CpuList>,
-    /// What sets the frequency, such as `intel_pstate` or `acpi-cpufreq`.
+    /// Driver that sets the frequency, such as `intel_pstate` or `acpi-cpufreq`.
     pub driver: Reading<String>,
-    /// What chooses it, such as `performance` or `schedutil`.
+    /// Governor that chooses it, such as `performance` or `schedutil`.
     pub governor: Reading<String>,
     /// The governors that could be chosen.
     pub governors: Reading<Vec<String>>,
@@ -74,10 +74,10 @@ pub struct Frequency {
     pub energy_preference: Reading<String>,
 }
 
-/// How often a CPU was slowed down for heat since boot.
+/// Slow-downs of a CPU for heat since boot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throttling {
-    /// The CPU.
+    /// Number of the CPU.
     pub cpu: u32,
     /// Events of its core.
     pub core: Reading<u64>,

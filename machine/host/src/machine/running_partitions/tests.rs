@@ -4,6 +4,10 @@ use std::fs;
 
 use super::*;
 
+/// Policies of the kernel (Linux, `include/uapi/linux/sched.h`).
+const FIFO: u32 = 1;
+const DEADLINE: u32 = 6;
+
 const SUPERVISOR: &str = "4711-500-4026531836";
 
 /// A machine on which processes can be put.
@@ -72,8 +76,8 @@ fn partitions_of_all_users_are_found_with_their_owner_and_real_time_threads() {
     assert_eq!((&*owner.site, &*owner.partition, owner.cpus), ("press", "axis", cpus("1")));
     assert_eq!((press.process, &*press.user), (70, "maria"));
     let [cpu0, cpu1] = [0, 1].map(|number| CpuId::new(number).unwrap());
-    assert_eq!(press.policy_on(cpu1, true), Some(RealTimePolicy::Fifo(90)));
-    assert_eq!(press.policy_on(cpu0, false), Some(RealTimePolicy::Fifo(50)));
+    assert_eq!(press.policy_on(cpu1, true), Some(SchedulingPolicy::Fifo { priority: 90 }));
+    assert_eq!(press.policy_on(cpu0, false), Some(SchedulingPolicy::Fifo { priority: 50 }));
     assert_eq!(press.policy_on(cpu0, true), None, "it may run elsewhere, too");
     assert_eq!((&measured.owner, &*measured.user), (&None, "user 7"));
     assert_eq!(measured.threads[0].policy.to_string(), "SCHED_DEADLINE");

@@ -11,7 +11,7 @@ fn facts() -> Facts {
     }
 }
 
-fn roomy(_: &Path) -> Result<FolderFacts, String> {
+fn roomy(_: &Path) -> Result<FolderFacts, FolderError> {
     Ok(FolderFacts { free: ByteSize::new(100 * GIB) })
 }
 
@@ -101,7 +101,7 @@ fn a_folder_must_be_there_and_have_room() {
         "load 0 (`disk`): 32.0 MiB of files in `/var/tmp` with 39.0 MiB free; at most 80 % of \
          that is used"
     );
-    let missing = |_: &Path| Err("there is no such folder".to_owned());
+    let missing = |_: &Path| Err(FolderError::Missing);
     let problems = check(&disk, &facts(), missing).unwrap_err();
     assert_eq!(
         problems[0].to_string(),

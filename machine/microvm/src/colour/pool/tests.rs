@@ -1,7 +1,7 @@
 //! Memory of chosen pages: which pages those are, that nothing else is kept, and that it is memory.
 //!
-//! Where pages are is told by a fake, which knows a page by a number that it writes into it: so
-//! these tests need no right, and run in virtual machines too.
+//! A fake tells physical addresses; it knows a page by a number that it writes into it: so these
+//! tests need no right, and run in virtual machines too.
 // UNSAFETY: reads numbers out of pages that are mapped.
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use crate::memory::PAGE_BYTES;
 #[derive(Debug, Default)]
 struct Numbers {
     seen: Cell<u64>,
-    /// What is added to every number: pages that were moved.
+    /// A number that is added to every other: pages that were moved.
     moved_by: Cell<u64>,
     /// Numbers are spread by this factor, so that not every colour comes.
     factor: u64,

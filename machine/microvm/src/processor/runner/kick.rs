@@ -1,4 +1,4 @@
-//! What makes a processor leave its guest at once.
+//! Makes a processor leave its guest at once.
 // UNSAFETY: a signal handler, and a word in a page that KVM shares; see `runner`, which expects it.
 
 use std::io;

@@ -1,22 +1,22 @@
-//! Where the time of late releases went: a bar and a row each, and all of them together.
+//! Causes of late releases: a bar and a row for each, and all of them together.
 
 use maud::{Markup, html};
-use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means};
+use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
 
 use super::super::elements::quantity;
 use super::name;
 use crate::figures;
-use crate::plot::{self, Part};
+use crate::plot;
 use crate::summary::{RecordSummary, Summary};
 
-/// Bars of one record, the worst releases.
+/// The most bars of one record, the worst releases.
 const BARS_MAX: usize = 12;
-/// Causes that a row names; the rest is in what can be opened.
+/// Number of causes that a row names; the others can be opened.
 const NAMED_MAX: usize = 3;
-/// Functions of a stack that a row names.
+/// Number of functions of a stack that a row names.
 const FUNCTIONS_MAX: usize = 4;
 
-/// The section; nothing where no record has ledgers.
+/// Renders the section; empty where no record has ledgers.
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
     let with: Vec<(&RecordSummary<'_>, &Ledgers)> = summary
         .records
@@ -37,7 +37,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// The causes that occur.
+/// Renders the causes that occur, with their colours.
 fn legend(with: &[(&RecordSummary<'_>, &Ledgers)]) -> Markup {
     let occurs = |cause: &Cause| with.iter().any(|(_, ledgers)| ledgers.sums.contains_key(cause));
     html! {
@@ -54,10 +54,10 @@ fn legend(with: &[(&RecordSummary<'_>, &Ledgers)]) -> Markup {
 
 fn of_record(record: &RecordSummary<'_>, ledgers: &Ledgers, summary: &Summary<'_>) -> Markup {
     let longest = ledgers.kept.first().map_or(0, |ledger| ledger.latency_ns);
-    let all: Vec<Part> = ledgers
+    let all: Vec<Share> = ledgers
         .sums
         .iter()
-        .map(|(cause, ns)| Part { cause: *cause, what: String::new(), ns: *ns })
+        .map(|(cause, ns)| Share { cause: *cause, what: String::new(), ns: *ns, times: 0 })
         .collect();
     let sum: u64 = all.iter().map(|part| part.ns).sum();
     html! {
@@ -77,7 +77,7 @@ fn of_record(record: &RecordSummary<'_>, ledgers: &Ledgers, summary: &Summary<'_
                         }
                         (plot::ledger(
                             &format!("Release {}", figures::count(ledger.release)),
-                            &parts(ledger),
+                            &ledger.shares,
                             longest,
                         ))
                     }
@@ -93,7 +93,7 @@ fn of_record(record: &RecordSummary<'_>, ledgers: &Ledgers, summary: &Summary<'_
     }
 }
 
-/// How many releases were late, and how many of them are explained.
+/// Tells how many releases were late, and how many of them are explained.
 pub(crate) fn how_many(ledgers: &Ledgers) -> String {
     let limit = figures::set_nanos(ledgers.limit_ns);
     let means = match ledgers.means {
@@ -118,13 +118,6 @@ pub(crate) fn how_many(ledgers: &Ledgers) -> String {
     }
 }
 
-fn parts(ledger: &Ledger) -> Vec<Part> {
-    let shares = ledger.shares.iter();
-    shares
-        .map(|share| Part { cause: share.cause, what: share.what.clone(), ns: share.ns })
-        .collect()
-}
-
 fn table(ledgers: &[Ledger]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Late releases by cause" {
@@ -146,7 +139,7 @@ fn table(ledgers: &[Ledger]) -> Markup {
                             td.n { (quantity(&figures::nanos(ledger.latency_ns))) }
                             td.n { (figures::count(ledger.release)) }
                             td.because {
-                                @for part in parts(ledger).iter().take(NAMED_MAX) {
+                                @for part in ledger.shares.iter().take(NAMED_MAX) {
                                     div { (plot::tooltip(part, ledger.latency_ns)) }
                                 }
                                 @if ledger.shares.len() > NAMED_MAX {
@@ -174,7 +167,7 @@ fn table(ledgers: &[Ledger]) -> Markup {
     }
 }
 
-/// All of one ledger.
+/// Renders all shares of one ledger, its counters and its stack.
 fn whole(ledger: &Ledger) -> Markup {
     html! {
         h4 {
@@ -183,9 +176,9 @@ fn whole(ledger: &Ledger) -> Markup {
             (figures::nanos(ledger.latency_ns))
         }
         ul {
-            @for (share, part) in ledger.shares.iter().zip(parts(ledger)) {
+            @for share in &ledger.shares {
                 li title=(share.cause.meaning()) {
-                    (plot::tooltip(&part, ledger.latency_ns))
+                    (plot::tooltip(share, ledger.latency_ns))
                     @if share.times > 1 { ", " (figures::count(share.times)) " times" }
                 }
             }

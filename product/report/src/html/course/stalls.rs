@@ -1,33 +1,34 @@
-//! The worst stalls: a row each, with its cause where it was observed, and the command that finds
-//! it where it was not.
+//! The worst stalls: a row for each, with its cause where it was observed, and otherwise with the
+//! command that finds it.
 
 use maud::{Markup, html};
-use quietcore_record::ledger::Ledger;
+use quietcore_record::record::joined;
 
 use super::super::elements::quantity;
 use super::name;
 use crate::figures;
-use crate::plot::{self, Part};
+use crate::plot;
 use crate::summary::{RecordSummary, Stall, Summary, explain_command, stalls};
 
-/// Stalls in the table over all records.
+/// The most stalls in the table over all records.
 const WORST_MAX: usize = 16;
 
-/// Stalls in the table of one record.
+/// The most stalls in the table of one record.
 const OWN_MAX: usize = 64;
 
-/// A release later than this part of its period is a row; of others the worst three are.
+/// Divisor of the period: a release that is late by this part of it, or more, is a row; of the
+/// others only the worst few are.
 const WORTH_OF_PERIOD: u64 = 100;
 
-/// Releases that are a row however little late they are.
+/// Number of releases that are a row however little late they are.
 const ROWS_MIN: usize = 3;
 
-/// Causes that a row names.
+/// Number of causes that a row names.
 const NAMED_MAX: usize = 2;
 
 type Row<'a> = (&'a RecordSummary<'a>, Stall<'a>);
 
-/// The section; nothing where no record tells of a late release.
+/// Renders the section; empty where no record tells of a late release.
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
     let mut all: Vec<Row<'_>> = summary
         .records
@@ -120,31 +121,25 @@ fn line((record, stall): &Row<'_>, summary: &Summary<'_>, with_record: bool) -> 
     }
 }
 
-/// Names the causes that the ledger has; without one, what was sampled meanwhile and a link to the
-/// command that finds out.
+/// Renders the causes that the ledger has; without one, what was sampled meanwhile, and a link to
+/// the command that finds the cause.
 fn cause(stall: &Stall<'_>) -> Markup {
     html! {
         @if let Some(ledger) = stall.ledger {
-            @for part in parts(ledger).iter().take(NAMED_MAX) {
+            @for part in ledger.shares.iter().take(NAMED_MAX) {
                 div { (plot::tooltip(part, ledger.latency_ns)) }
             }
         } @else {
             @if !stall.worst.conditions.is_empty() {
-                div { "Meanwhile: " (stall.worst.conditions.join("; ")) }
+                div { "Meanwhile: " (joined(&stall.worst.conditions, "; ")) }
             }
             div { a href="#explain" { "Not explained; this command finds out" } }
         }
     }
 }
 
-fn parts(ledger: &Ledger) -> Vec<Part> {
-    let shares = ledger.shares.iter();
-    shares
-        .map(|share| Part { cause: share.cause, what: share.what.clone(), ns: share.ns })
-        .collect()
-}
-
-/// The command for the worst of those that nothing explains, which each row of them links to.
+/// Renders the command for the worst of the stalls that nothing explains; each of their rows links
+/// to it.
 fn command(rows: &[Row<'_>]) -> Markup {
     let unexplained = rows.iter().find(|(_, stall)| stall.ledger.is_none());
     html! {

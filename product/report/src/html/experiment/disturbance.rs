@@ -6,13 +6,14 @@ use quietcore_record::experiment::{Disturbance, DisturbanceCell, Finding, Ratio}
 use quietcore_record::record::Placement;
 
 use super::super::elements::quantity;
+use super::releases;
 use crate::figures::{self, NONE};
 use crate::summary::{achieved, cause, worst_cell};
 
-/// The ratios at which the next shade begins.
+/// Ratios at which the next shade begins.
 const SHADES: [f64; 6] = [1.05, 1.5, 3.0, 10.0, 30.0, 100.0];
 
-/// Who disturbs most.
+/// Renders the answer: the neighbour that disturbs most, with its figures.
 pub(super) fn hero(matrix: &Disturbance) -> Markup {
     let worst = worst_cell(matrix);
     let word = match worst {
@@ -78,7 +79,7 @@ pub(in crate::html) fn section(matrices: &[Disturbance]) -> Markup {
     }
 }
 
-/// Neighbours downwards, places to the right.
+/// Renders the heat map: neighbours downwards, places to the right.
 fn heat_map(matrix: &Disturbance) -> Markup {
     let places: Vec<Placement> = Placement::ALL
         .into_iter()
@@ -160,13 +161,30 @@ fn details(matrix: &Disturbance) -> Markup {
                         th scope="col" { "Neighbour" }
                         th.n scope="col" { "p99.9" span.sub { "over quiet" } }
                         th.n scope="col" { "maximum" span.sub { "over quiet" } }
+                        th.n scope="col" {
+                            "releases" span.sub {
+                                "above " (figures::nanos(matrix.quiet_p99_9_ns))
+                            }
+                        }
                         th.n scope="col" { "latest" }
                         th.n scope="col" { "missed" }
                         th scope="col" { "achieved" }
                         th scope="col" { "cause of late releases" }
                     }
                 }
-                tbody { @for cell in &matrix.cells { (detail(cell)) } }
+                tbody {
+                    tr {
+                        th scope="row" {
+                            "quiet"
+                            span.sub { "p99.9 " (figures::nanos(matrix.quiet_p99_9_ns)) }
+                        }
+                        td.n { (NONE) } td.n { (NONE) }
+                        td.n { (releases(&matrix.quiet_above)) }
+                        td.n { (quantity(&figures::nanos(matrix.quiet_max_ns))) }
+                        td.n { (NONE) } td { (NONE) } td.because { (NONE) }
+                    }
+                    @for cell in &matrix.cells { (detail(cell)) }
+                }
             }
         }
     }
@@ -187,6 +205,7 @@ fn detail(cell: &DisturbanceCell) -> Markup {
             }
             td.n { (ratio(&cell.p99_9)) }
             td.n { (ratio(&cell.max)) }
+            td.n { (releases(&cell.above_quiet)) }
             td.n { (quantity(&figures::nanos(cell.max_ns))) }
             td.n { (figures::count(cell.missed_cycles)) }
             td { (achieved(cell)) @if cell.invalid_blocks > 0 {

@@ -1,13 +1,15 @@
-//! Experiments: what each control of the machine does, and what each neighbour.
+//! Experiments: the effect of each control of the machine, and that of each neighbour.
 
 pub(super) mod disturbance;
 pub(super) mod tuning;
 
 use maud::{Markup, html};
+use quietcore_record::experiment::Exceedances;
 
+use crate::figures;
 use crate::summary::Summary;
 
-/// The answer, where the evidence is about experiments.
+/// Renders the answer, where the evidence is about experiments.
 pub(super) fn hero(summary: &Summary<'_>) -> Markup {
     let invalid = summary.trials.iter().any(|trial| !trial.record.is_valid());
     html! {
@@ -28,7 +30,7 @@ pub(super) fn hero(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// What is said where so few rounds were measured that nothing can be sure.
+/// Renders the remark that so few rounds were measured that nothing can be sure; empty with enough.
 fn too_few(rounds: u32, needed: u32) -> Markup {
     html! {
         @if rounds < needed {
@@ -42,7 +44,12 @@ fn too_few(rounds: u32, needed: u32) -> Markup {
     }
 }
 
-/// How the figures come about, for those who want to know.
+/// Renders a cell of a table: releases above the limit that its head names.
+fn releases(found: &Exceedances) -> Markup {
+    html! { (figures::count(found.above)) span.sub { "of " (figures::count(found.cycles)) } }
+}
+
+/// Renders how the figures come about, for interested readers.
 fn method() -> Markup {
     html! {
         p.remark {

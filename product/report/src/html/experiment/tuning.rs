@@ -1,16 +1,17 @@
-//! What each control does, and the smallest set that reaches the class.
+//! The effect of each control, and the smallest set that reaches the class.
 
 use maud::{Markup, html};
 use quietcore_record::experiment::{
     Confirmed, ControlEffect, Effect, Figure, Ratio, SetsFound, Tuning,
 };
 
+use super::releases;
 use crate::figures::{self, NONE};
 use crate::plot;
-use crate::summary::set_of;
+use crate::summary::{exceedances, set_of};
 use crate::text::experiment::name_of;
 
-/// The smallest set that reaches the class, or that there is none.
+/// Renders the smallest set that reaches the class, or tells that there is none.
 pub(super) fn hero(tuning: &Tuning) -> Markup {
     let (tone, word) = match tuning.found() {
         SetsFound::Smallest([]) => ("pass", "It needs no control".to_owned()),
@@ -57,7 +58,8 @@ pub(super) fn hero(tuning: &Tuning) -> Markup {
     }
 }
 
-/// The set that the answer rests on: the smallest that reaches the class, or all of them.
+/// Returns the set that the answer rests on: the smallest that reaches the class, or the largest
+/// one.
 fn decisive(tuning: &Tuning) -> Option<&Confirmed> {
     let reached = tuning.confirmed.iter().filter(|set| set.reached);
     let largest = tuning.confirmed.iter().max_by_key(|set| set.on.len());
@@ -86,12 +88,16 @@ pub(in crate::html) fn section(tunings: &[Tuning]) -> Markup {
                 (plot::effects(&all(tuning)))
             }
             (effects(tuning))
+            p.remark {
+                "Releases above the p99.9 of all controls together: with them "
+                (exceedances(&tuning.with_all)) ", without a control as its row says."
+            }
             (sets(tuning))
         }
     }
 }
 
-/// Each control, and all together.
+/// Lists the effect of each control, followed by that of all together.
 fn all(tuning: &Tuning) -> Vec<&ControlEffect> {
     tuning.effects.iter().chain(&tuning.together).collect()
 }
@@ -107,6 +113,10 @@ fn effects(tuning: &Tuning) -> Markup {
                         @for figure in Figure::ALL {
                             th.n scope="col" { (figure.title()) span.sub { "without / with" } }
                         }
+                        th.n scope="col" {
+                            "releases"
+                            span.sub { "above " (figures::nanos(tuning.with_all.limit_ns)) }
+                        }
                         th scope="col" { "how sure" }
                     }
                 }
@@ -118,6 +128,7 @@ fn effects(tuning: &Tuning) -> Markup {
                                 (effect.effect.title())
                             } }
                             @for ratio in &effect.ratios { td.n { (short(ratio)) } }
+                            td.n { (releases(&effect.without)) }
                             td.because { (effect.sentence) }
                         }
                     }

@@ -1,4 +1,4 @@
-//! The isolation matrix: the answer, the plot, the table beside the paper's, and what it means.
+//! The isolation matrix: its answer, the plot, the table beside the paper's, and its meaning.
 
 use maud::{Markup, html};
 use quietcore_record::isolation::{
@@ -11,7 +11,7 @@ use crate::figures::{self, NONE};
 use crate::plot;
 use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
 
-/// The statistics of what was measured.
+/// Statistics of the measured values: heading and definition.
 const STATISTICS: [(&str, &str); 4] = [
     ("min", "The smallest value."),
     ("mean", "Arithmetic mean."),
@@ -19,7 +19,7 @@ const STATISTICS: [(&str, &str); 4] = [
     ("max", "The largest value seen; an observed maximum, never a worst case."),
 ];
 
-/// How a count of exceedances is to be read.
+/// Definition of the columns of exceedances.
 const BEYOND: &str = "Releases beyond the limit, their share of all, and the probability per cycle \
                       that is excluded with 95 % confidence if cycles are independent.";
 
@@ -65,8 +65,8 @@ fn plot_of(matrix: &IsolationMatrix) -> Markup {
     }
 }
 
-/// The latency that is like the paper's, beside it; and that of the release where the partition
-/// wakes early.
+/// Renders the latency that compares with the paper's, beside it; and the release latency where the
+/// partition wakes early.
 fn tables(matrix: &IsolationMatrix) -> Markup {
     let woken = matrix.rows.iter().any(|row| row.wakeup.is_some());
     html! {
@@ -152,7 +152,7 @@ fn line(row: &IsolationRow, found: Option<&IsolationFigures>, beside: bool) -> M
     }
 }
 
-/// What sets a row apart, beside its words.
+/// Returns the profile of a row, and what sets the row apart.
 fn remark(row: &IsolationRow) -> String {
     let mut parts = vec![row.profile.clone()];
     parts.extend(row.same_as.map(|same| format!("measured as row {same}")));
@@ -173,7 +173,7 @@ fn exceeded(beyond: &Exceedance) -> Markup {
     }
 }
 
-/// Why the figures of some rows are not those of their conditions.
+/// Renders the reasons why the figures of some rows do not belong to their conditions.
 fn reasons(summary: &Summary<'_>, matrix: &IsolationMatrix) -> Markup {
     html! {
         @for row in &matrix.rows {
@@ -220,7 +220,7 @@ fn method() -> Markup {
     }
 }
 
-/// The paper's table, once.
+/// Renders the paper's table as it is printed, once for all matrices.
 fn printed(matrices: &[IsolationMatrix]) -> Markup {
     let Some(matrix) = matrices.first() else { return html! {} };
     html! {

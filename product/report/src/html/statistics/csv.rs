@@ -1,4 +1,4 @@
-//! The figures as CSV, in the page itself: a page that was sent to somebody still has them.
+//! The figures as CSV within the page, so that a page that was sent to somebody still has them.
 
 use maud::{Markup, html};
 use quietcore_evidence::Evidence;
@@ -9,7 +9,8 @@ use super::super::elements::escaped;
 /// The most bytes of a table that is put into the page.
 const EMBEDDED_MAX: usize = 192 << 10;
 
-/// Links that save the tables. Larger ones are named, with the command that writes all of them.
+/// Renders links that save the tables. Larger tables are named, with the command that writes all of
+/// them.
 pub(in crate::html) fn links(evidence: &Evidence) -> Markup {
     let tables = [
         ("records.csv", export::records_csv(&evidence.records)),

@@ -1,7 +1,6 @@
-//! All statistics of all records, each explained, and the loads with what they achieved.
+//! All statistics of all records, each explained, and the work of the loads.
 
 mod csv;
-pub(super) mod round_trips;
 mod scan;
 
 use maud::{Markup, html};
@@ -14,12 +13,13 @@ use crate::summary::{RecordSummary, Summary};
 
 pub(super) use csv::links;
 
-/// Records side by side in one table; more fit neither a page nor a screen.
+/// The most records side by side in one table; neither a page nor a screen has room for more.
 const COLUMNS_MAX: usize = 6;
 
 type Value = fn(&RecordSummary<'_>) -> String;
 
-/// A row: what it is, an addition to the term, and how it is read from a record.
+/// A row: its definition, the name of this row where the definition has several, and the function
+/// that reads it from a record.
 type Row = (&'static Definition, &'static str, Value);
 
 /// A group of rows under a heading.
@@ -119,7 +119,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// A column a record, a row a figure.
+/// Renders a table with a column for each record and a row for each figure.
 fn table(name: &str, groups: &[Group], part: &[usize], summary: &Summary<'_>) -> Markup {
     let records: Vec<_> = part.iter().map(|index| &summary.records[*index]).collect();
     html! {
@@ -165,7 +165,7 @@ fn some(record: &RecordSummary<'_>, value_ns: u64) -> String {
     if record.statistics.count == 0 { NONE.to_owned() } else { figures::nanos(value_ns) }
 }
 
-/// A figure that is 0 where it isn't known.
+/// Formats a figure that is 0 where it is not known.
 fn known(value_ns: u64) -> String {
     if value_ns == 0 { NONE.to_owned() } else { figures::nanos(value_ns) }
 }

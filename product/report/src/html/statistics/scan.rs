@@ -1,4 +1,4 @@
-//! Execution and response times of programs, there where a record has them.
+//! Execution and response times of programs, where records have them.
 
 use maud::{Markup, html};
 use quietcore_record::record::Worst;
@@ -68,7 +68,7 @@ pub(super) const GROUPS: [Group; 4] = [
     ),
 ];
 
-/// The tables of those records that have execution times; nothing where none has.
+/// Renders the tables of the records that have execution times; empty where none has.
 pub(super) fn tables(records: &[usize], summary: &Summary<'_>) -> Markup {
     let with: Vec<usize> =
         records.iter().copied().filter(|index| summary.records[*index].scan.is_some()).collect();
@@ -90,7 +90,7 @@ fn least(statistics: &Statistics) -> String {
     if statistics.count == 0 { NONE.to_owned() } else { figures::nanos(statistics.min_ns) }
 }
 
-/// When the worst cycle came.
+/// Formats the instant at which the worst cycle came.
 fn worst(worst: Option<Worst>) -> String {
     figures::or_dash(worst, |worst| {
         // Plain spaces: nothing in it is aligned at a decimal point.

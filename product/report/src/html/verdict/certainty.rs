@@ -1,4 +1,4 @@
-//! How sure the verdicts are, and what more time would buy.
+//! The certainty of the verdicts, and the gain from more time.
 
 use maud::{Markup, html};
 use quietcore_record::statistics::{cycles_needed, exceedance_bound};
@@ -7,14 +7,14 @@ use super::super::elements::quantity;
 use crate::figures;
 use crate::summary::{RecordSummary, Summary};
 
-/// Spans of measurement whose worth is told, in ns: an hour, a shift, a day.
+/// Spans of measurement whose worth is shown, in ns: an hour, a shift, a day.
 const SPANS: [(&str, &str, u64); 3] = [
     ("an hour", "1\u{a0}h", 3_600_000_000_000),
     ("a shift", "8\u{a0}h", 28_800_000_000_000),
     ("a day", "24\u{a0}h", 86_400_000_000_000),
 ];
 
-/// How sure the verdicts are, and what more time would buy.
+/// Renders how sure the verdicts are, and what more time would prove.
 pub(in crate::html) fn certainty(summary: &Summary<'_>) -> Markup {
     let exceedance = summary.evidence.manifest.exceedance;
     let needed = cycles_needed(exceedance);
@@ -46,7 +46,7 @@ pub(in crate::html) fn certainty(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// A record with what it excludes.
+/// The record that excludes the least, with the bound that it gives.
 struct Weakest<'a> {
     record: &'a RecordSummary<'a>,
     /// Its cycles that were later than the limit of the class that its partition declares.
@@ -55,7 +55,8 @@ struct Weakest<'a> {
     bound: f64,
 }
 
-/// The record that excludes the least of those that count: what holds for it holds for all.
+/// Finds the record that excludes the least among those that count: its bound holds for all of
+/// them.
 fn weakest<'a>(summary: &'a Summary<'_>) -> Option<Weakest<'a>> {
     let counts = |it: &&RecordSummary<'_>| it.record.reserved && it.statistics.count > 0;
     let all = summary.records.iter().filter(counts).map(|record| {

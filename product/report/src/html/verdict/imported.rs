@@ -1,4 +1,5 @@
-//! Imported data of another program: how much there is, its figures, and what can be judged.
+//! Imported data of another program: their amount, their figures, and the classes that can be
+//! judged.
 
 use maud::{Markup, html};
 
@@ -50,7 +51,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// Says whether classes are judged, and what is missing where none can pass.
+/// Tells whether classes are judged, and what is missing where none can pass.
 fn judged(summary: &Summary<'_>) -> String {
     if summary.records.iter().any(|record| record.record.period_ns.is_none()) {
         return "The data do not say with which period they were measured, so no class can pass. \
@@ -61,7 +62,7 @@ fn judged(summary: &Summary<'_>) -> String {
     format!("Each file is judged against all {all} classes, which are below.")
 }
 
-/// A record in words, with its file where there are several.
+/// Names a record, with its file where there are several.
 fn of(record: &RecordSummary<'_>, summary: &Summary<'_>) -> String {
     let (file, label) = (&record.record.partition, record.label());
     if *file == label || summary.partitions.len() == 1 {
@@ -92,7 +93,7 @@ fn overflows(records: &[RecordSummary<'_>]) -> String {
     }
 }
 
-/// A row a file.
+/// Renders a table with a row for each file.
 fn table(summary: &Summary<'_>) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="What was imported" {

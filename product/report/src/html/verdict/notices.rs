@@ -1,14 +1,14 @@
-//! Notices: each limits what the verdicts are worth, and says by how much and what helps.
+//! Notices: each limits the worth of the verdicts, and tells by how much and what helps.
 
 use maud::{Markup, html};
 
 use super::super::elements::{sentence, with_code};
 use crate::summary::{Notice, Summary};
 
-/// Records that a notice names one by one; more can be opened.
+/// The most records that a notice names one by one; more can be opened.
 const NAMED_MAX: usize = 6;
 
-/// The section of those that leave the numbers their worth.
+/// Renders the section of the notices that leave the numbers their worth.
 pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
     html! {
         div.notices {
@@ -19,7 +19,7 @@ pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// A notice that makes all numbers worthless, shown as large as a verdict.
+/// Renders a notice that makes all numbers worthless, as large as a verdict.
 pub(super) fn alarm(notice: &Notice) -> Markup {
     html! {
         div.alarm role="alert" {

@@ -5,29 +5,18 @@
 //! ```
 
 use maud::PreEscaped;
-use quietcore_record::ledger::Cause;
+use quietcore_record::ledger::{Cause, Share};
 
 use crate::figures;
 use crate::plot::svg::{Svg, X};
 
 const HEIGHT: f64 = 22.0;
-/// The bar itself, within the height.
+/// Top and height of the bar itself, within the height of the drawing.
 const BAR: (f64, f64) = (3.0, 16.0);
-/// A part that is thinner than this, in per cent, could not be seen.
+/// Width of the thinnest part, in per cent; a thinner one could not be seen.
 const THINNEST: f64 = 0.15;
 
-/// One part of a bar.
-#[derive(Clone, Debug)]
-pub(crate) struct Part {
-    /// The cause, which is its colour.
-    pub(crate) cause: Cause,
-    /// Which interrupt or thread; empty where the cause says all.
-    pub(crate) what: String,
-    /// How long, in ns.
-    pub(crate) ns: u64,
-}
-
-/// The class of the style sheet that colours a cause.
+/// Returns the class of the style sheet that colours a cause.
 pub(crate) const fn class(cause: Cause) -> &'static str {
     match cause {
         Cause::TimerLate => "cause timer-late",
@@ -45,8 +34,8 @@ pub(crate) const fn class(cause: Cause) -> &'static str {
     }
 }
 
-/// Draws a bar of parts; `longest_ns` would take the whole width.
-pub(crate) fn ledger(title: &str, parts: &[Part], longest_ns: u64) -> PreEscaped<String> {
+/// Draws a bar of parts; one of `longest_ns` takes the whole width.
+pub(crate) fn ledger(title: &str, parts: &[Share], longest_ns: u64) -> PreEscaped<String> {
     let sum: u64 = parts.iter().map(|part| part.ns).sum();
     let about: Vec<String> = parts.iter().map(|part| tooltip(part, sum)).collect();
     let mut svg = Svg::stretched("ledger", HEIGHT, title, &about.join("; "));
@@ -61,8 +50,8 @@ pub(crate) fn ledger(title: &str, parts: &[Part], longest_ns: u64) -> PreEscaped
     svg.finish()
 }
 
-/// A part in words, with what it is of the whole.
-pub(crate) fn tooltip(part: &Part, sum_ns: u64) -> String {
+/// Describes a part, with its share of the whole.
+pub(crate) fn tooltip(part: &Share, sum_ns: u64) -> String {
     let share = part.ns as f64 / sum_ns.max(1) as f64 * 100.0;
     let what = if part.what.is_empty() { String::new() } else { format!(", {}", part.what) };
     format!("{}{what}: {}, {share:.1} %", part.cause.title(), figures::nanos(part.ns))
@@ -72,7 +61,7 @@ pub(crate) fn tooltip(part: &Part, sum_ns: u64) -> String {
 mod tests {
     use super::*;
 
-    fn widths(parts: &[Part], longest: u64) -> Vec<f64> {
+    fn widths(parts: &[Share], longest: u64) -> Vec<f64> {
         let markup = ledger("t", parts, longest).into_string();
         let parsed = roxmltree::Document::parse(&markup).unwrap();
         let bars = parsed.descendants().filter(|node| node.has_tag_name("rect"));
@@ -80,8 +69,8 @@ mod tests {
             .collect()
     }
 
-    fn part(ns: u64) -> Part {
-        Part { cause: Cause::Thread, what: "<x> & \"y\"".to_owned(), ns }
+    fn part(ns: u64) -> Share {
+        Share { cause: Cause::Thread, what: "<x> & \"y\"".to_owned(), ns, times: 1 }
     }
 
     #[test]

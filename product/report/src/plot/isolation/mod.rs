@@ -1,5 +1,5 @@
-//! The isolation matrix on one axis: for each row what was measured, and below it what the paper
-//! found with its three kernels, each from the smallest to the largest value with the mean marked.
+//! The isolation matrix on one axis: for each row the measured latency, and below it that of the
+//! paper with its three kernels, each from the smallest to the largest value with the mean marked.
 //!
 //! ```text
 //! 3: pinned, no load            ┊100 µs          ┊10 ms
@@ -17,21 +17,21 @@ use crate::figures;
 
 /// Room for the names of the limits.
 const TOP: f64 = 18.0;
-/// The line with a row's words.
+/// Height of the line with a row's words.
 const HEAD: f64 = 15.0;
-/// A stroke with its text.
+/// Height of a stroke with its text.
 const STROKE: f64 = 11.5;
 /// Room below a row.
 const GAP: f64 = 9.0;
 /// Room for the marks of the axis.
 const AXIS: f64 = 40.0;
-/// Where strokes begin and end, in per cent; the maximum is written behind them.
+/// Places where strokes begin and end, in per cent; the maximum is written behind them.
 const LEFT: f64 = 0.6;
 const RIGHT: f64 = 86.0;
-/// What the paper prints as 0 µs is at most this, in ns.
+/// Value at which strokes begin where the paper prints 0 µs, in ns: the most that this can be.
 const LEAST: f64 = 500.0;
 
-/// A stroke: whose, and its three figures in ns.
+/// A stroke: its name and its three figures in ns.
 struct Stroke<'a> {
     name: &'a str,
     min_ns: f64,
@@ -63,7 +63,7 @@ pub(crate) fn isolation(matrix: &IsolationMatrix) -> PreEscaped<String> {
     svg.finish()
 }
 
-/// What was measured comes first.
+/// Makes the strokes of a row, the measured one first.
 fn strokes(row: &IsolationRow) -> Vec<Stroke<'_>> {
     let class = if row.not_as_asked.is_empty() { "many" } else { "many doubtful" };
     let own = row.as_slept().map(|figures| Stroke {

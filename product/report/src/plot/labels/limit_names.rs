@@ -1,36 +1,38 @@
-//! The limits that a plot draws: each has its name, and what has no room for a name has no line.
+//! The limits that a plot draws. Each has its name, and a limit without room for a name has no
+//! line.
 
 use super::super::frame::Limit;
-use super::spread::{Wanted, spread};
+use super::spread::{LabelSpan, spread};
 use super::width_of;
 
-/// The least distance of two names, in pixels.
+/// The least distance between two names, in pixels.
 const GAP: f64 = 7.0;
 
 /// The largest distance of a name from its line, in pixels; flatter leaders are hard to follow.
 const AWAY_MAX: f64 = 40.0;
 
-/// Names are smaller than the text that [`width_of`] measures.
+/// Size of the names in relation to the text that [`width_of`] measures.
 const SMALLER: f64 = 0.93;
 
 /// A limit with its line and its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NamedLimit<'a> {
     pub(crate) limit: &'a Limit,
-    /// The place of its line; `None` where it lies beyond the axis.
+    /// Place of its line; `None` where it lies beyond the axis.
     pub(crate) line: Option<f64>,
-    /// The middle of its name.
+    /// Place of the middle of its name.
     pub(crate) name: f64,
     pub(crate) text: String,
 }
 
 impl Limit {
-    /// The text at its line.
+    /// Returns the text at its line.
     fn name(&self) -> &str {
         if self.declared { &self.label } else { &self.short }
     }
 
-    /// Its weight: where there is no room for all, the least is left out.
+    /// Returns its weight: where there is no room for all limits, those with the least are left
+    /// out.
     const fn rank(&self) -> u8 {
         match (self.declared, self.usual) {
             (true, _) => 2,
@@ -40,8 +42,8 @@ impl Limit {
     }
 }
 
-/// Places the names of `limits`, ascending, between `left` and `right`. `line` says where a limit
-/// lies, `scale` how many units of the drawing a pixel is.
+/// Places the names of `limits`, ascending, between `left` and `right`. `line` returns the place of
+/// a limit; `scale` is the number of units of the drawing in a pixel.
 pub(crate) fn named<'a>(
     limits: &[&'a Limit],
     line: impl Fn(&Limit) -> Option<f64>,
@@ -58,11 +60,11 @@ pub(crate) fn named<'a>(
         })
         .collect();
     loop {
-        let wanted: Vec<Wanted> = all
+        let wanted: Vec<LabelSpan> = all
             .iter()
             .map(|one| {
                 let width = width_of(&one.text) * SMALLER * scale;
-                Wanted { middle: one.line.unwrap_or(right - width / 2.0), width }
+                LabelSpan { middle: one.line.unwrap_or(right - width / 2.0), width }
             })
             .collect();
         let placed = spread(&wanted, GAP * scale, left, right);
@@ -77,14 +79,14 @@ pub(crate) fn named<'a>(
             }
             return all;
         }
-        // Of what matters least, the one that is nearest to its neighbour says the least.
+        // Among the limits of least weight, the most crowded one tells the least.
         let Some(dropped) = most_crowded(&all) else { return Vec::new() };
         all.remove(dropped);
     }
 }
 
 fn most_crowded(all: &[NamedLimit<'_>]) -> Option<usize> {
-    // How far its neighbours are apart; at an end, as if there were one as far outside.
+    // The distance between its two neighbours; at an end, twice that to its only one.
     let span = |index: usize| {
         let to = |other: Option<&NamedLimit<'_>>| {
             other.map(|other| (other.name - all[index].name).abs())

@@ -1,4 +1,4 @@
-//! Names beside each other in one row, each as near as may be to what it names.
+//! Names beside each other in one row, each as near as possible to what it names.
 //!
 //! ```text
 //!   208 µs 250 µs  1 ms            the names, moved apart
@@ -9,18 +9,19 @@
 //! The order is kept, so no leader crosses another. The moves are the least there are (the sum of
 //! their squares): an isotonic regression, by pooling neighbours that would meet.
 
-/// A name in a row: where its middle should be, and how wide it is.
+/// A name in a row: the place where its middle should be, and its width.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct LabelSpan {
     pub(crate) middle: f64,
     pub(crate) width: f64,
 }
 
-/// The middles of names that stand `gap` apart between `left` and `right`, in the order given,
-/// which is that of their wanted middles; `None` where there is no room for all of them.
-pub(crate) fn spread(names: &[Wanted], gap: f64, left: f64, right: f64) -> Option<Vec<f64>> {
+/// Returns the middles of names that stand `gap` apart between `left` and `right`, in the order
+/// given, which must be that of their wanted middles; `None` where there is no room for all of
+/// them.
+pub(crate) fn spread(names: &[LabelSpan], gap: f64, left: f64, right: f64) -> Option<Vec<f64>> {
     let (first, last) = (names.first()?, names.last()?);
-    // Taken together, what lies between the first middle and each other one.
+    // The distance from the first middle to each of the others, if all names touch.
     let mut offsets = vec![0.0];
     for pair in names.windows(2) {
         let before = offsets.last().copied().unwrap_or(0.0);
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn names_with_room_stay_at_their_lines_and_others_share_the_move() {
-        let name = |middle| Wanted { middle, width: 20.0 };
+        let name = |middle| LabelSpan { middle, width: 20.0 };
         let apart = spread(&[name(20.0), name(80.0)], 5.0, 0.0, 100.0).unwrap();
         assert_eq!(apart, [20.0, 80.0]);
         let close = spread(&[name(50.0), name(50.0)], 6.0, 0.0, 100.0).unwrap();
@@ -71,7 +72,7 @@ mod tests {
         ) {
             names.sort_by(|a, b| a.0.total_cmp(&b.0));
             let names: Vec<_> =
-                names.into_iter().map(|(middle, width)| Wanted { middle, width }).collect();
+                names.into_iter().map(|(middle, width)| LabelSpan { middle, width }).collect();
             let needed = names.iter().map(|name| name.width + 4.0).sum::<f64>() - 4.0;
             let placed = spread(&names, 4.0, 0.0, 400.0);
             prop_assert_eq!(placed.is_some(), needed <= 400.0);

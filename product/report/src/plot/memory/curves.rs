@@ -1,4 +1,4 @@
-//! Access time over the working set, and what neighbours make of it, over the same axis.
+//! Access time over the working set, and the slowdown by neighbours over the same axis.
 //!
 //! ```text
 //! 100 ns ┤  L1 48 KiB │ L2 2 MiB   │ L3 480 MiB ╎ memory
@@ -14,11 +14,11 @@ use quietcore_record::record::{CacheLevel, PointEntry};
 use quietcore_record::slowdown::{Estimate, MemorySlowdown, ONSET};
 
 use super::super::axis::{Scale, plain};
-use super::super::labels::{Labels, Place};
+use super::super::labels::{LabelPosition, Labels};
 use super::super::svg::{Anchor, Svg};
 use super::{area_between, class_of, line_through};
 use crate::figures;
-use crate::summary::{CurveSummary, MemorySummary};
+use crate::section::memory::{CurveSummary, MemorySummary};
 
 const WIDTH: f64 = 980.0;
 const LEFT: f64 = 58.0;
@@ -27,13 +27,13 @@ const RIGHT: f64 = WIDTH - 200.0;
 /// Room for the names of the caches.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 360.0;
-/// The panel of the slowdown.
+/// Top of the panel of the slowdown.
 const TOP_RATIO: f64 = 398.0;
 const BOTTOM_RATIO: f64 = 548.0;
-/// With the marks of the working sets.
+/// Height with the marks of the working sets.
 const HEIGHT: f64 = 590.0;
 const HEIGHT_ALONE: f64 = 402.0;
-/// Octaves between two marks that are written.
+/// Octaves from one mark with a label to the next.
 const OCTAVES: u32 = 2;
 
 /// The axes of a drawing.
@@ -57,13 +57,13 @@ impl Axes {
         BOTTOM_RATIO - part * (BOTTOM_RATIO - TOP_RATIO)
     }
 
-    /// Where the drawing ends.
+    /// Returns the lower end of the drawing area.
     fn bottom(&self) -> f64 {
         if self.ratio.is_some() { BOTTOM_RATIO } else { BOTTOM }
     }
 }
 
-/// Draws the curves with so many ways of their own; nothing where there are none. The axes are
+/// Draws the curves with `ways` of the partition's own; `None` where there are none. The axes are
 /// those of all curves, so that drawings can be compared.
 pub(crate) fn curves(memory: &MemorySummary<'_>, ways: Option<u32>) -> Option<PreEscaped<String>> {
     let axes = axes_of(memory)?;
@@ -85,7 +85,7 @@ pub(crate) fn curves(memory: &MemorySummary<'_>, ways: Option<u32>) -> Option<Pr
     Some(svg.finish())
 }
 
-/// Axes that hold all curves.
+/// Makes axes that hold all curves.
 fn axes_of(memory: &MemorySummary<'_>) -> Option<Axes> {
     let points = || memory.curves.iter().flat_map(|curve| &curve.points);
     let sets = points().map(|point| point.working_set_bytes as f64);
@@ -107,7 +107,7 @@ fn axes_of(memory: &MemorySummary<'_>) -> Option<Axes> {
     })
 }
 
-/// The smallest and the largest value.
+/// Returns the smallest and the largest value above zero.
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let values = values.filter(|value| value.is_finite() && *value > 0.0);
     values.fold(None, |extent, value| match extent {
@@ -116,7 +116,7 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The caches as zones, each with its name and size at the line where it ends.
+/// Draws the caches as zones, each with its name and size at the line where it ends.
 fn zones(svg: &mut Svg, axes: &Axes, caches: &[CacheLevel]) {
     let mut from = LEFT;
     let bottom = axes.bottom();
@@ -174,7 +174,7 @@ fn marks(svg: &mut Svg, axes: &Axes) {
     svg.text("tick", (middle, bottom + 37.0), Anchor::Middle, "working set, logarithmic");
 }
 
-/// A time of the axis: below a nanosecond with decimals.
+/// Formats a time of the axis: below a nanosecond with decimals.
 fn time(value_ns: f64) -> String {
     if value_ns < 1_000.0 {
         format!("{}\u{a0}ns", plain(value_ns))
@@ -183,7 +183,7 @@ fn time(value_ns: f64) -> String {
     }
 }
 
-/// A curve with the interval of its median.
+/// Draws a curve with the interval of its median.
 fn draw(svg: &mut Svg, axes: &Axes, curve: &CurveSummary<'_>) {
     let class = class_of(curve.run.pattern);
     let at = |point: &PointEntry, time_ns: f64| (axes.x(point.working_set_bytes), axes.y(time_ns));
@@ -203,7 +203,7 @@ fn dashed(curve: &CurveSummary<'_>) -> &'static str {
     if curve.run.interference.is_some() { " beside" } else { "" }
 }
 
-/// The name of each curve at its end, or as near to it as there is room.
+/// Writes the name of each curve at its end, or as near to it as there is room.
 fn names(svg: &mut Svg, axes: &Axes, drawn: &[&CurveSummary<'_>]) {
     let mut labels = Labels::within([RIGHT, TOP - 8.0, WIDTH + 12.0, BOTTOM + 8.0]);
     let mut ends: Vec<(f64, &CurveSummary<'_>)> = drawn
@@ -213,7 +213,7 @@ fn names(svg: &mut Svg, axes: &Axes, drawn: &[&CurveSummary<'_>]) {
     ends.sort_by(|one, other| one.0.total_cmp(&other.0));
     for (y, curve) in ends {
         let name = curve.label();
-        let place = |step: i32| Place {
+        let place = |step: i32| LabelPosition {
             x: RIGHT + 8.0,
             y: y + 4.0 + f64::from(step) * 7.0,
             anchor: Anchor::Start,
@@ -226,7 +226,8 @@ fn names(svg: &mut Svg, axes: &Axes, drawn: &[&CurveSummary<'_>]) {
     }
 }
 
-/// The slowdown of each pattern with its interval, and the largest one named where it is sure.
+/// Draws the slowdown of each pattern with its interval, and names the largest one where it is
+/// sure.
 fn ratios(svg: &mut Svg, axes: &Axes, memory: &MemorySummary<'_>, ways: Option<u32>) {
     svg.text("panel", (LEFT, TOP_RATIO - 12.0), Anchor::Start, "Slowdown by neighbours");
     let one = axes.y_ratio(1.0);
@@ -251,7 +252,7 @@ fn ratios(svg: &mut Svg, axes: &Axes, memory: &MemorySummary<'_>, ways: Option<u
         svg.circle(&format!("worst {class}"), (x, y), 4.0, None);
         let text =
             format!("{:.2}× at {}", worst.ratio.median, figures::bytes(worst.working_set_bytes));
-        let place = |dx: f64, dy: f64, anchor| Place { x: x + dx, y: y + dy, anchor };
+        let place = |dx: f64, dy: f64, anchor| LabelPosition { x: x + dx, y: y + dy, anchor };
         let places = [
             place(-8.0, -8.0, Anchor::End),
             place(8.0, -8.0, Anchor::Start),
@@ -264,7 +265,7 @@ fn ratios(svg: &mut Svg, axes: &Axes, memory: &MemorySummary<'_>, ways: Option<u
     }
 }
 
-/// A column a working set, with all its figures.
+/// Draws a column for each working set, with all its figures as a tooltip.
 fn hover(
     svg: &mut Svg,
     axes: &Axes,

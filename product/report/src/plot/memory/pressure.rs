@@ -1,10 +1,10 @@
-//! The neighbours' bandwidth to the right, the slowdown upwards, onset and knee marked.
+//! The slowdown over the neighbours' bandwidth, with onset and knee marked.
 
 use maud::PreEscaped;
 use quietcore_record::slowdown::{ONSET, Pressure};
 
 use super::super::axis::{Scale, plain};
-use super::super::labels::{Labels, Place};
+use super::super::labels::{LabelPosition, Labels};
 use super::super::svg::{Anchor, Svg};
 use super::{class_of, line_through};
 use crate::figures;
@@ -15,10 +15,10 @@ const LEFT: f64 = 50.0;
 const RIGHT: f64 = WIDTH - 20.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 52.0;
-/// A rate of the axis, in bytes a second.
+/// Unit of the axis of rates, in bytes per second.
 const GIGA: f64 = 1e9;
 
-/// Draws a pressure; nothing where there is no point.
+/// Draws a pressure; `None` where there is no point.
 pub(crate) fn pressure(pressure: &Pressure) -> Option<PreEscaped<String>> {
     let points = &pressure.points;
     let last = points.last()?;
@@ -71,14 +71,14 @@ pub(crate) fn pressure(pressure: &Pressure) -> Option<PreEscaped<String>> {
     Some(svg.finish())
 }
 
-/// Onset and knee by name.
+/// Names onset and knee.
 fn named(svg: &mut Svg, pressure: &Pressure, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
     let mut labels = Labels::within([LEFT, 2.0, WIDTH, BOTTOM]);
     for point in &pressure.points {
         let (at, height) = (x(point.bytes_per_second), y(point.ratio.median));
         labels.take([at - 5.0, height - 5.0, at + 5.0, height + 5.0]);
     }
-    let place = |x: f64, y: f64, anchor| Place { x, y, anchor };
+    let place = |x: f64, y: f64, anchor| LabelPosition { x, y, anchor };
     if let Some(knee) = pressure.knee {
         let (at, height) = (x(knee.bytes_per_second), y(knee.ratio));
         svg.circle("knee", (at, height), 8.0, None);

@@ -1,5 +1,5 @@
-//! The routines of a kernel beside neighbours, as figure 6 of scordino2020 has them: minimum, mean
-//! and maximum over the mean without neighbours, and what the paper says of each.
+//! The routines of a kernel beside neighbours, as in figure 6 of scordino2020: minimum, mean and
+//! maximum over the mean without neighbours, and the bounds that the paper gives for each.
 //!
 //! Horizontal places are percentages, so that text keeps its size on a telephone.
 
@@ -16,14 +16,14 @@ const HEIGHT: f64 = 380.0;
 const TOP: f64 = 40.0;
 /// Room for the names of the routines.
 const BOTTOM: f64 = HEIGHT - 104.0;
-/// Where the strokes begin, in per cent.
+/// Places where the strokes begin and end, in per cent.
 const LEFT: f64 = 7.0;
 const RIGHT: f64 = 99.5;
-/// The axis: a published slowdown of 6.5 is always on it.
+/// Ends of the axis at least: a published slowdown of 6.5 is always on it.
 const LEAST: f64 = 0.5;
 const MOST: f64 = 10.0;
 
-/// Draws the routines; nothing where there are none.
+/// Draws the routines; `None` where there are none.
 pub(crate) fn slowed_routines(routines: &[RoutineSlowdown]) -> Option<PreEscaped<String>> {
     if routines.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Ratios with their intervals below each other on one logarithmic axis, 1 marked: what lies to the
-//! right of it is larger without the control, which therefore helps.
+//! Ratios with their intervals below each other on one logarithmic axis with 1 marked: a ratio to
+//! the right of it is larger without the control, which therefore helps.
 //!
 //! ```text
 //! interrupts        │   ├──●──┤   p99
@@ -22,19 +22,19 @@ const ROW: f64 = 46.0;
 const TOP: f64 = 6.0;
 /// Room for the marks of the axis.
 const AXIS: f64 = 40.0;
-/// Where strokes begin and end, in per cent.
+/// Places where strokes begin and end, in per cent.
 const LEFT: f64 = 2.0;
 const RIGHT: f64 = 98.0;
-/// How far below the row's top its name and its strokes lie.
+/// Distance of the name and of the strokes from the top of a row.
 const NAME: f64 = 12.0;
 const STROKES: [(Figure, f64, &str); 2] =
     [(Figure::P99Ns, 24.0, "many"), (Figure::MaxNs, 34.0, "few")];
-/// The axis reaches at least so far to both sides.
+/// Ratio that the axis reaches to both sides at least.
 const REACH_MIN: f64 = 2.0;
-/// And at most: what is beyond is drawn at its end.
+/// Ratio that the axis reaches at most; a larger one is drawn at its end.
 const REACH_MAX: f64 = 1000.0;
 
-/// Draws what controls do.
+/// Draws the effects of controls.
 pub(crate) fn effects(effects: &[&ControlEffect]) -> PreEscaped<String> {
     let bottom = TOP + ROW * effects.len() as f64;
     let title = "What each control does";
@@ -81,7 +81,7 @@ fn row(svg: &mut Svg, scale: Scale, top: f64, effect: &ControlEffect) {
     }
 }
 
-/// As far to one side of 1 as to the other.
+/// Returns an axis that reaches as far to one side of 1 as to the other.
 fn scale_of(effects: &[&ControlEffect]) -> Scale {
     let shown = |ratio: &&Ratio| STROKES.iter().any(|(figure, ..)| *figure == ratio.figure);
     let estimates =

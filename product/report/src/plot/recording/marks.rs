@@ -1,12 +1,12 @@
-//! Marks of what was done to a variable while it was recorded.
+//! Marks of the changes that were made to a variable while it was recorded.
 //!
-//! | mark | what was done |
-//! |------|---------------|
+//! | mark | change |
+//! |------|--------|
 //! | hollow, pointing down | given a value once |
 //! | filled, pointing down | held at a value from then on |
 //! | hollow, pointing up | let go |
 //!
-//! Each has its words beside it where there is room; all of them have them as tooltips.
+//! Each mark has its words beside it where there is room; all of them have them as tooltips.
 
 use quietcore_record::trace::{Deed, Mark};
 
@@ -16,9 +16,9 @@ use crate::table::cut;
 
 /// Half the width of a mark's head, and its height.
 const HEAD: (f64, f64) = (4.0, 6.0);
-/// The width of a character, about.
+/// Approximate width of a character.
 const CHARACTER: f64 = 5.7;
-/// Between a mark and its words.
+/// Distance between a mark and its words.
 const GAP: f64 = 7.0;
 /// The most characters of a value.
 const VALUE_CHARS_MAX: usize = 14;
@@ -27,13 +27,13 @@ const VALUE_CHARS_MAX: usize = 14;
 pub(super) struct Board {
     /// Its upper and its lower edge.
     pub(super) edges: (f64, f64),
-    /// Its left edge.
+    /// Left edge of the panel.
     pub(super) left: f64,
-    /// What is written already, from left to right; nothing is written over it.
+    /// Range that is written already, from left to right; nothing is written over it.
     pub(super) taken: Option<(f64, f64)>,
 }
 
-/// Draws marks, which come with their places from left to right.
+/// Draws marks, given with their places from left to right.
 pub(super) fn draw(svg: &mut Svg, board: &Board, marks: &[(f64, &Mark)]) {
     let (top, bottom) = board.edges;
     let mut written_to = board.left;
@@ -77,7 +77,7 @@ fn words(mark: &Mark) -> String {
     }
 }
 
-/// The outline of a head whose tip or base is at the top of the panel.
+/// Makes the outline of a head whose tip or base is at the top of the panel.
 fn head(at: f64, top: f64, deed: Deed) -> String {
     let (half, height) = HEAD;
     let (base, tip) =

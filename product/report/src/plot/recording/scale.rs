@@ -20,20 +20,20 @@ const NAME_CHARS_MAX: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     span: Span,
-    /// Values with what stands beside them.
+    /// Values with the texts beside them.
     pub(super) labels: Vec<(f64, String)>,
     /// Height of the panel.
     pub(super) height: f64,
-    /// Unit of the numbers, where it is known.
+    /// Unit of the numbers; `None` where it is not known.
     pub(super) unit: Option<String>,
-    /// The smallest and the largest value, in words; `None` where the labels say it.
+    /// The smallest and the largest value, in words; `None` where the labels tell them.
     pub(super) extremes: Option<String>,
-    /// Where the area below the line begins; `None` for a line alone.
+    /// Value at which the area below the line begins; `None` for a line alone.
     pub(super) ground: Option<f64>,
 }
 
 impl Scale {
-    /// The axis for numbers from `low` to `high` that mean this.
+    /// Makes the axis for numbers from `low` to `high` that mean `meaning`.
     pub(super) fn of(meaning: &Meaning, low: f64, high: f64) -> Self {
         match meaning {
             Meaning::Plain => Self::numbers(None, low, high),
@@ -59,12 +59,13 @@ impl Scale {
         Self { span, labels, height: NUMBERS, unit, extremes, ground: None }
     }
 
-    /// The names between the smallest and the largest number; of many some.
+    /// Makes an axis of the names between the smallest and the largest number; with many, some are
+    /// left out.
     fn names(names: &[(i64, String)], low: f64, high: f64) -> Self {
         let is_shown = |value: i64| (low..=high).contains(&(value as f64));
         let shown: Vec<_> = names.iter().filter(|(value, _)| is_shown(*value)).collect();
         if shown.is_empty() {
-            // No number that came has a name.
+            // None of the recorded numbers has a name.
             return Self::numbers(None, low, high);
         }
         let every = shown.len().div_ceil(NAMES_MAX);
@@ -83,19 +84,19 @@ impl Scale {
         }
     }
 
-    /// An axis for a variable that never was a number.
+    /// Makes an axis for a variable that never was a number.
     pub(super) fn empty() -> Self {
         Self { labels: Vec::new(), extremes: None, height: LEVELS, ..Self::numbers(None, 0.0, 1.0) }
     }
 
-    /// The place of a value below the top of the panel.
+    /// Returns the place of a value below the top of the panel.
     pub(super) fn y(&self, value: f64) -> f64 {
         self.height - self.span.part(value) * self.height
     }
 }
 
-/// The length of what all names begin with, such as the name of their type: up to a `_` after which
-/// each of them goes on with a letter.
+/// Returns the length of the beginning that all names share, such as the name of their type: up to
+/// a `_` after which each of them goes on with a letter.
 fn shared_begin(names: &[(i64, String)]) -> usize {
     let Some(((_, first), others)) = names.split_first().filter(|(_, rest)| !rest.is_empty())
     else {

@@ -1,4 +1,4 @@
-//! What a drawing says, and that any numbers make one.
+//! Tests of the drawing of a recording: the words in it, and that any numbers make one.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,13 +1,13 @@
-//! A build on its way into the partition: who waits for it, and what becomes of it.
+//! A build on its way into the partition: the client that waits for it, and its fate.
 //!
 //! ```text
 //! ordered ── loaded in time? ──► swap asked for ── answered ──► event swapped
 //!               └ no: given up        └ refused: given up          └ not heard: see below
 //! ```
 //!
-//! A swap that was asked for is never given up from here: the leading task always answers it, and
-//! may do it late. Which build runs stands in the exchange; where the event that said so was
-//! overwritten before it was read, that counts.
+//! Once a swap was asked for, it is not given up from here: the leading task always answers it,
+//! though perhaps late. The exchange tells which build runs; that counts where the event of the
+//! swap was overwritten before it was read.
 
 use std::time::{Duration, Instant};
 
@@ -16,58 +16,52 @@ use quietcore_exchange::{Outcome, WhyRejected};
 use quietcore_program::CarryPlan;
 use quietcore_units::Nanos;
 
-use crate::control::{
-    ControlError, DeployPatience, Deployed, ErrorKind, NotForced, Probation, Severity,
-};
+use crate::control::{DeployPatience, NotForced, Probation, Refusal, Severity};
 use crate::keeper::Kept;
-use crate::keeper::changes::ANSWER_MAX;
 use crate::keeper::forces::Forces;
-use crate::keeper::incarnation::{Incarnation, answer};
-use crate::keeper::request::{Progress, Reply};
+use crate::keeper::incarnation::Incarnation;
+use crate::keeper::request::Caller;
+use crate::keeper::verbs::ANSWER_MAX;
 
-/// What helps where a job does not end.
-const UNENDING: &str = "the program before runs on; try again when the job has ended, stop it with \
-                        `quietcore restart` and try again at once, or bring the site down and up \
-                        with the new program";
-/// How long a build may take to be loaded.
+/// Longest time that a build may take to be loaded.
 const LOAD_MAX: Duration = Duration::from_secs(20);
 
 /// A build on its way into the partition.
 pub(in crate::keeper) struct Pending {
     pub(in crate::keeper) staged: Staged,
     pub(in crate::keeper) carry: CarryPlan,
-    /// Forces that it will get.
+    /// Forces that hold in it once it runs.
     pub(in crate::keeper) forces: Forces,
-    /// Forces that it can't have.
+    /// Forces that it can't have, with reasons.
     pub(in crate::keeper) not_forced: Vec<NotForced>,
     pub(in crate::keeper) reply: Answering,
     pub(in crate::keeper) began: Instant,
     pub(in crate::keeper) swap_ticket: Option<u32>,
-    /// The task whose job has to end before the swap, as it was told last.
+    /// Name of the task whose job must end before the swap, as the partition said last.
     pub(in crate::keeper) waits_for: Option<String>,
 }
 
-/// Who waits for it.
+/// The request that is answered when the build runs or is given up.
 pub(in crate::keeper) enum Answering {
-    Deploy { reply: Reply<Deployed>, progress: Progress, patience: DeployPatience },
-    Restart(Option<Reply<()>>),
+    Deploy { caller: Caller, patience: DeployPatience },
+    Restart(Option<Caller>),
 }
 
-/// How a build was swapped in.
+/// A swap that has happened.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::keeper) struct Swap {
-    /// Its first cycle.
+    /// First cycle of the new build.
     pub(in crate::keeper) cycle: u64,
-    /// What its event said; `None` where that was overwritten before it was read.
+    /// Figures of its event; `None` where that was overwritten before it was read.
     pub(in crate::keeper) timing: Option<SwapTiming>,
 }
 
-/// What a swap cost.
+/// The time that a swap has cost.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::keeper) struct SwapTiming {
-    /// Cycles that were lost.
+    /// Number of cycles that were lost.
     pub(in crate::keeper) gap_cycles: u64,
-    /// How late the release of the first cycle was.
+    /// Release latency of the new build's first cycle.
     pub(in crate::keeper) release: Nanos,
 }
 
@@ -82,8 +76,9 @@ enum Unheard {
     Reverted,
 }
 
-/// What the generation that runs says beside those that are known: the current one, the one on its
-/// way if its swap was answered with yes, and the one before.
+/// Concludes from the generation that `runs` which event was not heard. The known ones are the
+/// current generation, the one on its way if its swap was `answered` with success, and the one
+/// before.
 fn unheard(runs: u32, current: u32, answered: Option<u32>, before: Option<u32>) -> Option<Unheard> {
     match answered {
         Some(generation) if generation == runs => Some(Unheard::Swapped),
@@ -93,8 +88,9 @@ fn unheard(runs: u32, current: u32, answered: Option<u32>, before: Option<u32>) 
     }
 }
 
-/// Why a build on its way is given up, if it is: its age, what became of its swap where that was
-/// asked for, and for whose job that waited last.
+/// Returns why a build on its way is given up, if it is. `age` is the time since its order, `swap`
+/// the outcome of its swap if one was asked for, and `task` the one whose job the swap waited for
+/// last.
 fn given_up(age: Duration, swap: Option<Option<Outcome>>, task: Option<&str>) -> Option<String> {
     match swap {
         None => (age > LOAD_MAX).then(|| "it took too long to load".to_owned()),
@@ -108,21 +104,20 @@ fn given_up(age: Duration, swap: Option<Option<Outcome>>, task: Option<&str>) ->
 }
 
 impl Pending {
-    /// Answers that nothing came of it.
+    /// Answers the client that the build was given up.
     pub(in crate::keeper) fn refuse(self, why: &str) {
-        let remedy = match self.waits_for {
-            None => "the program before runs on",
-            Some(_) => UNENDING,
-        };
-        let error = |kind| ControlError::new(kind, "", why, remedy);
+        let waited_for_job = self.waits_for.is_some();
+        let refusal = Refusal::BuildGivenUp { why: why.to_owned(), waited_for_job }.at("");
         match self.reply {
-            Answering::Deploy { reply, .. } => answer(&reply, Err(error(ErrorKind::NotNow))),
-            Answering::Restart(Some(reply)) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Deploy { caller, .. } | Answering::Restart(Some(caller)) => {
+                caller.refuse(refusal);
+            }
             Answering::Restart(None) => {}
         }
     }
 
-    /// What became of its swap: `None` as long as that was not asked for.
+    /// Returns the outcome of its swap, which is `Some(None)` while there is none yet; `None` as
+    /// long as no swap was asked for.
     fn outcome(&self, life: &Incarnation<'_>) -> Option<Option<Outcome>> {
         let ticket = self.swap_ticket?;
         Some(life.region.outcomes().and_then(|outcomes| outcomes.outcome(ticket)))
@@ -130,15 +125,14 @@ impl Pending {
 }
 
 impl Incarnation<'_> {
-    /// A build on its way waits for a job of a task to end.
+    /// Takes note that a build on its way waits for the end of a task's job.
     pub(in crate::keeper) fn swap_waits(&mut self, generation: u32, task: &str) {
         let Some(pending) = &mut self.pending else { return };
         if pending.staged.stage.generation != generation {
             return;
         }
-        if let (Answering::Deploy { progress, .. }, None) = (&pending.reply, &pending.waits_for) {
-            // Whoever asked may have gone, or not listen.
-            let _ = progress.try_send(format!("waiting for a job of task `{task}` to end"));
+        if let (Answering::Deploy { caller, .. }, None) = (&pending.reply, &pending.waits_for) {
+            caller.progress(format!("waiting for a job of task `{task}` to end"));
         }
         pending.waits_for = Some(task.to_owned());
     }
@@ -148,11 +142,12 @@ impl Kept {
     /// Gives up a build that does not come.
     pub(in crate::keeper) fn look_after_pending(&mut self, life: &mut Incarnation<'_>) {
         let Some(pending) = &life.pending else { return };
-        let (age, outcome) = (pending.began.elapsed(), pending.outcome(life));
+        let (age, outcome) =
+            (self.world.now().saturating_duration_since(pending.began), pending.outcome(life));
         if given_up(age, outcome, None).is_none() {
             return;
         }
-        // The task for which it waited last was told before the outcome stood there.
+        // The event that names the task was written before the outcome, so it can be read now.
         self.hear(life);
         if let Some(pending) = life.pending.take()
             && let Some(why) = given_up(age, outcome, pending.waits_for.as_deref())
@@ -161,7 +156,7 @@ impl Kept {
         }
     }
 
-    /// Answers that nothing came of a build. Was it to end a fault, that is tried again later.
+    /// Answers that a build was given up. If it was to end a fault, that is tried again later.
     pub(in crate::keeper) fn refuse(
         &mut self,
         life: &mut Incarnation<'_>,
@@ -173,13 +168,13 @@ impl Kept {
             let partition = &self.setup.partition.name;
             self.events.note(partition, "restart-refused", Severity::Warning, &text);
             if let Some((_, at @ None)) = &mut life.fault {
-                *at = self.next_restart().map(|wait| Instant::now() + wait);
+                *at = self.next_restart().map(|wait| self.world.now() + wait);
             }
         }
         pending.refuse(why);
     }
 
-    /// Follows the build that runs where the event that would have said so does not come.
+    /// Follows the partition to the build that runs, where the event of that change does not come.
     pub(in crate::keeper) fn follow_active(&mut self, life: &mut Incarnation<'_>) {
         let runs = life.region.active().generation;
         let answered = life.pending.as_ref().and_then(|pending| {
@@ -194,8 +189,8 @@ impl Kept {
             return;
         };
         // The event comes at the end of the cycle; until then nothing is wrong.
-        let since = *life.astray.get_or_insert_with(Instant::now);
-        if since.elapsed() < ANSWER_MAX + self.period() {
+        let since = *life.astray.get_or_insert_with(|| self.world.now());
+        if self.world.now().saturating_duration_since(since) < ANSWER_MAX + self.period() {
             return;
         }
         life.astray = None;
@@ -213,8 +208,9 @@ impl Kept {
         }
     }
 
-    /// Makes a process that was lost on the probation of a build come back with the build before,
-    /// and tells whoever waits for the end of that probation. `why` says how the process ended.
+    /// After a process was lost while its build was on probation, makes the build before it the one
+    /// to start with, and tells the client that waits for the end of the probation. `why` says how
+    /// the process ended.
     pub(in crate::keeper) fn take_back_lost(&mut self, life: &Incarnation<'_>, why: &str) {
         let fate = match self.back_to_before(life) {
             Some(generation) => Probation::TakenBack { generation, why: why.to_owned() },
@@ -230,7 +226,7 @@ impl Kept {
         let runs = life.region.active().generation;
         let on_its_way = |pending: &Pending| pending.staged.stage.generation == runs;
         let lost = self.current.stage.generation;
-        // A new process has no build beside the one that it begins with.
+        // A new process has no build but the one that it begins with.
         let before = self.before.take();
         let (lost, back) = match (&life.pending, before) {
             (Some(pending), _) if on_its_way(pending) && pending.staged.stage.on_probation => {
@@ -245,7 +241,7 @@ impl Kept {
         let text = format!(
             "the process was lost while build {lost} was on probation: build {back} comes back"
         );
-        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        let (name, now) = (&self.setup.partition.name, self.world.time_of_day());
         self.events.add(name, "reverted", Severity::Fault, &text, Some(cycle), now);
         Some(back)
     }

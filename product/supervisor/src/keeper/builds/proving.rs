@@ -1,4 +1,4 @@
-//! The probation of a build that was deployed: whoever deployed it may wait for its end.
+//! The probation of a deployed build: the client that deployed it may wait for its end.
 //!
 //! ```text
 //! swapped ──► on probation ── its cycles pass ──► passed
@@ -10,28 +10,25 @@ use quietcore_units::Nanos;
 
 use crate::control::{Deployed, Probation, Severity};
 use crate::keeper::Kept;
-use crate::keeper::incarnation::{Incarnation, answer};
-use crate::keeper::request::{Progress, Reply};
+use crate::keeper::incarnation::Incarnation;
+use crate::keeper::request::Caller;
 
-/// A build whose probation somebody waits for.
+/// A build whose client waits for the end of its probation.
 pub(in crate::keeper) struct Proving {
-    pub(in crate::keeper) reply: Reply<Deployed>,
-    /// Keeps the way for lines open, whose end would end the waiting of whoever asked.
-    pub(in crate::keeper) progress: Progress,
+    pub(in crate::keeper) caller: Caller,
     pub(in crate::keeper) deployed: Deployed,
 }
 
 impl Proving {
     fn answer(mut self, probation: Probation) {
         self.deployed.probation = probation;
-        drop(self.progress);
-        answer(&self.reply, Ok(self.deployed));
+        self.caller.answer(Ok(self.deployed));
     }
 }
 
 impl Kept {
     /// Returns the cycles and the time that are left of the probation of the build that runs;
-    /// `None` when it is on no probation.
+    /// `None` if it is not on probation.
     pub(in crate::keeper) fn probation_left(&self, life: &Incarnation<'_>) -> Option<(u64, Nanos)> {
         self.before.as_ref()?;
         let cycle = life.region.task(0).map_or(0, |task| task.scan_cycle());
@@ -39,7 +36,7 @@ impl Kept {
         Some((cycles, self.setup.partition.program.period * cycles))
     }
 
-    /// Ends a probation that has passed, and the waiting for one that can't be waited for.
+    /// Ends a probation that was passed, and the wait for one whose end can't be told.
     pub(in crate::keeper) fn look_after_probation(&mut self, life: &Incarnation<'_>) {
         let left = self.probation_left(life);
         if left.is_none() && self.before.is_some() && life.region.fault().is_none() {
@@ -55,7 +52,7 @@ impl Kept {
         }
         let is_held = life.region.is_paused() || self.shed_by().is_some();
         let fate = match (left, &life.fault) {
-            // One that had nothing to go back to.
+            // This build failed and had nothing to go back to.
             (None, Some((why, _))) => Some(Probation::Failed { why: why.clone() }),
             (Some((cycles, left)), None) if is_held => Some(Probation::Running { cycles, left }),
             (None, None) if life.region.fault().is_none() => Some(Probation::Passed),
@@ -66,7 +63,7 @@ impl Kept {
         }
     }
 
-    /// Tells whoever waits for the end of a probation what became of it.
+    /// Tells the client that waits for the end of a probation how it ended.
     pub(in crate::keeper) fn end_proving(&mut self, fate: Probation) {
         if let Some(proving) = self.proving.take() {
             proving.answer(fate);

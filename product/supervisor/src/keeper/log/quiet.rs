@@ -1,25 +1,25 @@
 //! Keeps a warning that comes in every cycle from burying everything else.
 //!
-//! Of each kind of warning, and of each SubDevice or task, one a second is told, with the number of
-//! those that were left out before it. Faults and information are always told.
+//! Of each kind of warning, and of each SubDevice or task, one a second is reported, with the
+//! number of those left out before it. Faults and information are always reported.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::control::Severity;
 
-/// Time between two warnings of one kind.
+/// Shortest time between two warnings of one kind.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Which warnings were told when.
+/// The last warning of each kind, with the number left out since.
 #[derive(Debug, Default)]
 pub(in crate::keeper) struct Quiet {
     last: HashMap<(&'static str, Option<u32>), (Instant, u64)>,
 }
 
 impl Quiet {
-    /// Whether to tell an event, perhaps of a SubDevice or a task: `None` not to, otherwise how
-    /// many of its kind were left out.
+    /// Returns `None` for an event that is to be left out, otherwise the number of its kind that
+    /// were left out before it. `whose` is the SubDevice or task that it is about, if any.
     pub(in crate::keeper) fn admit(
         &mut self,
         kind: &'static str,

@@ -7,7 +7,7 @@ use crate::fake::{FakeProgram, FakeSite};
 use crate::places::{Claim, Places};
 use crate::server::{Limits, Server};
 
-struct Ground {
+struct Fixture {
     site: Arc<FakeSite>,
     server: Server,
     watch: Watch,
@@ -15,7 +15,7 @@ struct Ground {
     folder: tempfile::TempDir,
 }
 
-fn ground(patterns: &[&str]) -> Ground {
+fn ground(patterns: &[&str]) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let places = Places::new(folder.path().join("run"), folder.path().join("state"));
     let claim = Claim::take(&places, "line").unwrap();
@@ -25,7 +25,7 @@ fn ground(patterns: &[&str]) -> Ground {
     let server = Server::start(listener, "line", served, Limits::default()).unwrap();
     let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
     let watch = Watch::begin(Client::connect(&places, None).unwrap(), "axis", &patterns).unwrap();
-    Ground { site, server, watch, _claim: claim, folder }
+    Fixture { site, server, watch, _claim: claim, folder }
 }
 
 fn program(site: &FakeSite, act: impl FnOnce(&FakeProgram)) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quietcore_campaign::probe::EXCEEDANCE;
 use quietcore_campaign::{Run, runs};
 use quietcore_evidence::{Evidence, Writer, folder_name};
 use quietcore_host::Facts;
@@ -10,7 +11,7 @@ use quietcore_record::record::Record;
 use quietcore_site::{Length, Profile, Site};
 use quietcore_units::Nanos;
 
-use super::super::probe::{EXCEEDANCE, Identity, keep};
+use super::super::probe::{Identity, keep};
 use crate::arguments::Rounds;
 use crate::files::{self, SiteFile};
 use crate::programs::{self, Built};
@@ -18,14 +19,14 @@ use crate::status::Failure;
 use crate::terminal::say;
 use crate::{command, machine};
 
-/// The shortest block, and the longest.
+/// The shortest and the longest block.
 const BLOCK: [Nanos; 2] = [Nanos::from_millis(100), Nanos::from_secs(3600)];
-/// Fewer releases have no 99.9 % quantile but their maximum.
+/// Below this number of releases, the 99.9 % quantile of a block is its maximum.
 const MANY: u64 = 1000;
-/// The longest warm-up.
+/// The longest warm-up before a block.
 const WARM_UP_MAX: Nanos = Nanos::from_secs(60);
 
-/// A site that variants are made of.
+/// A site from which variants are made.
 pub(super) struct Bench {
     pub(super) file: SiteFile,
     pub(super) facts: Facts,
@@ -35,7 +36,7 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Reads and checks everything before anything is made.
+    /// Reads and checks everything before anything is built.
     pub(super) fn new(
         site: &Path,
         profile: Option<&str>,
@@ -74,7 +75,7 @@ impl Bench {
         Ok(Self { file, facts, profile, built, warm_up: rounds.warm_up })
     }
 
-    /// The run of all partitions under the profile, of this length.
+    /// Returns the run of all partitions under the profile, `length` long.
     pub(super) fn run(&self, length: Nanos) -> Result<Run, Failure> {
         let mut site = self.file.site.clone();
         site.select_profiles(std::slice::from_ref(&self.profile.name))?;
@@ -112,14 +113,14 @@ impl Bench {
     }
 }
 
-/// The folder that was asked for, or a new one for this site.
+/// Returns a writer for the folder that was asked for, or for a new one of this site.
 pub(super) fn writer(rounds: &Rounds, verb: &str, site: &Site) -> Result<Writer, Failure> {
     let named = || folder_name(&machine::time_of_day(), &format!("{verb}-{}", site.name()));
     let folder: PathBuf = rounds.out.clone().unwrap_or_else(|| Path::new("runs").join(named()));
     Ok(Writer::create(&folder)?)
 }
 
-/// The variants in the order of their records.
+/// Returns the variants in the order of their records.
 fn variants(records: &[Record]) -> Vec<(String, String)> {
     let mut variants: Vec<(String, String)> = Vec::new();
     for record in records {
@@ -130,7 +131,8 @@ fn variants(records: &[Record]) -> Vec<(String, String)> {
     variants
 }
 
-/// The profile that was asked for, which must pin the partitions: else nothing is reserved.
+/// Returns the profile that was asked for. It must pin the partitions; otherwise nothing is
+/// reserved.
 fn profile_of(site: &Site, wanted: Option<&str>) -> Result<Profile, Failure> {
     let Some(wanted) = wanted else { return Ok(usual_profile(site)) };
     let mut chosen = site.clone();
@@ -145,7 +147,7 @@ fn profile_of(site: &Site, wanted: Option<&str>) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-/// The hardest profile of the site that pins: the last with a load, else the last.
+/// Returns the hardest profile of the site that pins: the last one with a load, or else the last.
 fn usual_profile(site: &Site) -> Profile {
     let pins = || site.campaign().profiles.iter().filter(|profile| profile.pinned);
     let loaded = pins().rfind(|profile| !profile.loads.is_empty());

@@ -1,6 +1,6 @@
 //! `quietcore disturb`
 
-use quietcore_campaign::experiment::{self, Disturbing, Place, Variation};
+use quietcore_campaign::experiment::{self, Disturbing, NeighbourPlacement, Variation};
 use quietcore_campaign::{PartitionRun, Run};
 use quietcore_host::Facts;
 use quietcore_load::LoadRequest;
@@ -79,7 +79,7 @@ pub(in crate::command) fn run(request: &Disturb) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// The partitions that were asked for; all where none was.
+/// Returns the partitions that were asked for; all if none was named.
 fn chosen<'s>(names: &[String], site: &'s Site) -> Result<Vec<&'s Partition>, Failure> {
     let known = || site.partitions().iter().map(|partition| partition.name.as_str());
     for name in names {
@@ -96,24 +96,25 @@ fn chosen<'s>(names: &[String], site: &'s Site) -> Result<Vec<&'s Partition>, Fa
     Ok(partitions.filter(wanted).collect())
 }
 
-/// The places of neighbours that this partition has; those that it lacks are told in `limits`.
+/// Returns the places of neighbours that this partition has, and adds those that it lacks to
+/// `limits`.
 fn places(
     request: &Disturb,
     partition: &Partition,
     site: &Site,
     facts: &Facts,
     limits: &mut Vec<String>,
-) -> Vec<Place> {
+) -> Vec<NeighbourPlacement> {
     let wanted: Vec<Placement> = match request.place.as_slice() {
         [] => Placement::ALL.to_vec(),
-        named => named.iter().map(|name| (*name).into()).collect(),
+        named => named.to_vec(),
     };
     let own = partition.cpus_in_use();
     let (siblings, claimed) = (siblings(facts, &own), site.claimed_cpus());
     let online = facts.machine().online;
     let mut places = Vec::new();
     for placement in wanted {
-        match Place::of(placement, &own, &siblings, &claimed, &online) {
+        match NeighbourPlacement::of(placement, &own, &siblings, &claimed, &online) {
             Ok(place) => places.push(place),
             Err(error) => limits.push(format!("{}: {error}", partition.name)),
         }
@@ -121,14 +122,14 @@ fn places(
     places
 }
 
-/// The CPUs that share a core with one of these, these included.
+/// Returns `own` and the CPUs that share a core with one of them.
 fn siblings(facts: &Facts, own: &CpuSet) -> CpuSet {
     let of = facts.cpu.cpus.iter().filter(|cpu| own.iter().any(|it| it.get() == cpu.number));
     let sets = of.filter_map(|cpu| cpu.siblings.get());
     sets.fold(*own, |all, siblings| all.union(&siblings.0))
 }
 
-/// The run with this partition alone and no load.
+/// Returns the run with this partition alone and no load.
 fn alone(whole: &Run, name: &str) -> Run {
     let own = whole.partitions.iter().filter(|partition| partition.name == name);
     let partitions: Vec<PartitionRun> = own.cloned().collect();

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quietcore_campaign::{Observer, Progress, Run};
+use quietcore_campaign::{Advance, Observer, Progress, Run};
 use quietcore_record::record::Record;
 use quietcore_units::Nanos;
 
@@ -13,13 +13,13 @@ const TEMPLATE: &str = "{prefix} [{bar:24}] {percent:>3} %  {msg}";
 pub(super) struct Blocks {
     bar: ProgressBar,
     terminal: bool,
-    /// Blocks in a stretch that gets a line where there is no terminal.
+    /// Number of blocks that get one line if there is no terminal.
     stretch: u64,
     begun: u64,
 }
 
 impl Blocks {
-    /// For so many blocks, of which a round has `stretch`.
+    /// Shows progress for `count` blocks, of which a round has `stretch`.
     pub(super) fn new(count: u64, stretch: usize) -> Self {
         let terminal = io::stderr().is_terminal();
         let bar = if terminal { ProgressBar::new(count) } else { ProgressBar::hidden() };
@@ -28,7 +28,7 @@ impl Blocks {
         Self { bar, terminal, stretch: (stretch as u64).max(1), begun: 0 }
     }
 
-    /// Says something above the bar.
+    /// Prints a line above the bar.
     fn say(&self, text: &str) {
         if self.terminal {
             self.bar.println(text);
@@ -40,6 +40,10 @@ impl Blocks {
 
 impl Observer for Blocks {
     fn step(&mut self, _text: &str) {}
+
+    fn tell(&mut self, text: &str) {
+        self.say(text);
+    }
 
     fn begin(&mut self, run: &Run) {
         if !self.terminal && self.begun.is_multiple_of(self.stretch) {
@@ -55,6 +59,9 @@ impl Observer for Blocks {
         let left = self.bar.eta().as_secs();
         self.bar.set_message(format!("worst {}  left {left} s", progress.worst));
     }
+
+    /// An experiment varies runs, and has no probe of another kind.
+    fn advance(&mut self, _advance: &Advance<'_>) {}
 
     fn end(&mut self, _run: &Run, _records: &[Record]) {
         self.bar.set_position(self.begun);
@@ -75,7 +82,7 @@ impl Drop for Blocks {
     }
 }
 
-/// A time in whole seconds and minutes, for what is only about so long.
+/// Returns a time in whole seconds and minutes, for an estimate.
 pub(super) fn about(duration: Nanos) -> String {
     match duration.get() / 1_000_000_000 {
         seconds @ 0..120 => format!("{seconds} s"),

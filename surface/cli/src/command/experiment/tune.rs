@@ -2,8 +2,8 @@
 
 use quietcore_campaign::experiment::{self, Searched};
 use quietcore_host::Source;
-use quietcore_host::controls::{Wanted, requests};
 use quietcore_record::experiment::{Tuning, tuning};
+use quietcore_settings::{RequestedSettings, requests};
 use quietcore_site::{Control, Site};
 
 use super::super::plan::shared;
@@ -60,7 +60,7 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
     Ok(if smallest.is_some() { Status::Done } else { Status::NotPassed })
 }
 
-/// The controls to try that this machine has, and what is to be said of the others.
+/// Returns the controls to try that this machine has, and remarks on the others.
 fn controls(request: &Tune, site: &Site) -> Result<(Vec<Control>, Vec<String>), Failure> {
     if !rustix::process::geteuid().is_root() {
         return Err(Failure::new(
@@ -79,7 +79,7 @@ fn controls(request: &Tune, site: &Site) -> Result<(Vec<Control>, Vec<String>), 
         named(&request.control)?
     };
     let is_here = |control: &Control| {
-        let wanted = Wanted { controls: vec![*control], ..Wanted::of(site) };
+        let wanted = RequestedSettings { controls: vec![*control], ..RequestedSettings::of(site) };
         !requests(&Source::live(), "tune", &wanted).is_empty()
     };
     let (here, absent): (Vec<Control>, Vec<Control>) = wanted.into_iter().partition(is_here);
@@ -94,7 +94,7 @@ fn controls(request: &Tune, site: &Site) -> Result<(Vec<Control>, Vec<String>), 
     Ok((here, limits))
 }
 
-/// Controls by their words.
+/// Returns the controls of these words, each once, in the order of their use.
 fn named(words: &[String]) -> Result<Vec<Control>, Failure> {
     let mut controls = Vec::new();
     for word in words {
@@ -119,8 +119,8 @@ fn named(words: &[String]) -> Result<Vec<Control>, Failure> {
     Ok(known.filter(|control| controls.contains(control)).collect())
 }
 
-/// The most helpful controls first; where several tasks were measured, by the one that a control
-/// helps most.
+/// Sorts the most helpful controls first; if several tasks were measured, by the task that a
+/// control helps most.
 fn ordered(controls: &[Control], tunings: &[Tuning]) -> Vec<Control> {
     let rank = |control: &Control| {
         let of = |tuning: &Tuning| {

@@ -21,7 +21,7 @@ pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
     }
 }
 
-/// What `--json` prints of two runs: which folder is which, and the comparison.
+/// The document that `--json` prints of two runs: the two folders, and their comparison.
 #[derive(Serialize)]
 struct TwoRuns<'a> {
     a: String,
@@ -44,7 +44,7 @@ fn two_runs(a: &Path, b: &Path, json: bool) -> Result<Status, Failure> {
     Ok(trust(&[&a, &b]))
 }
 
-/// Whoever names a published table where a folder belongs hears of `--with`.
+/// Refuses a published table in the place of a folder, and names `--with`.
 fn no_table(folder: &Path, other: &Path) -> Result<(), Failure> {
     let table = other.to_str().and_then(|id| published::find(id).ok());
     let Some(table) = table.filter(|_| !other.exists()) else { return Ok(()) };
@@ -78,7 +78,7 @@ fn list_tables(json: bool) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// The tables of each paper below its citation.
+/// Returns the tables of each paper below its citation.
 fn listing() -> String {
     let width = published::tables().iter().map(|table| table.id.len()).max().unwrap_or_default();
     let mut text = String::new();
@@ -96,13 +96,13 @@ fn listing() -> String {
     text
 }
 
-/// Damaged evidence is compared, and not as if it were whole.
+/// Returns the status of a comparison. Damaged evidence is compared, but does not count as whole.
 fn trust(compared: &[&Evidence]) -> Status {
     let whole = compared.iter().all(|evidence| evidence.damage.is_empty());
     if whole { Status::Done } else { Status::NotPassed }
 }
 
-/// Reads a folder; damage is said, and makes its records invalid.
+/// Reads a folder. Damage is reported on standard error, and makes its records invalid.
 fn read(folder: &Path) -> Result<Evidence, Failure> {
     let evidence = finish::read(folder)?;
     for damage in &evidence.damage {

@@ -9,11 +9,11 @@ use quietcore_record::import::{self, ImportOptions, Kind};
 use quietcore_record::reason::Reason;
 use quietcore_record::record::Record;
 
-use crate::arguments::{Import, ImportKind};
+use crate::arguments::Import;
 use crate::status::{Failure, Status};
 use crate::{files, finish, machine};
 
-/// The largest file that is read.
+/// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: usize = 64 << 20;
 
 pub(in crate::command) fn run(request: &Import) -> Result<Status, Failure> {
@@ -32,14 +32,14 @@ pub(in crate::command) fn run(request: &Import) -> Result<Status, Failure> {
     let evidence = finish::finish(&writer)?;
     super::show::print_evidence(&evidence, false)?;
     crate::terminal::say(format_args!("report: {}", request.out.join(finish::REPORT).display()));
-    // The last thing that is said: without it, nothing passes.
+    // Printed last: without a period, nothing passes.
     if let Some(remark) = without_period(&records) {
         crate::terminal::say(remark);
     }
     Ok(Status::Done)
 }
 
-/// Returns a remark on how to give records a period; `None` where none lacks one.
+/// Returns a remark on how to give records a period; `None` if each has one.
 fn without_period(records: &[Record]) -> Option<String> {
     let open = |record: &&Record| record.period_ns.is_none() && record.degraded.is_empty();
     let count = records.iter().filter(open).count();
@@ -53,18 +53,13 @@ fn without_period(records: &[Record]) -> Option<String> {
     })
 }
 
-/// Reads all files before anything is written; the problems of all of them become one failure.
+/// Reads all files before anything is written; their problems become one failure.
 fn read_all(request: &Import) -> Result<Vec<Record>, Failure> {
-    let kind = match request.kind {
-        ImportKind::Cyclictest => Kind::Cyclictest,
-        ImportKind::Jitterdebugger => Kind::Jitterdebugger,
-        ImportKind::Rtla => Kind::Rtla,
-    };
     let options = ImportOptions { interval: request.interval, nanoseconds: request.nanoseconds };
     let mut records = Vec::new();
     let mut problems = Vec::new();
     for path in &request.files {
-        match read_one(kind, path, &options) {
+        match read_one(request.kind, path, &options) {
             Ok(threads) if request.merge => records.extend(merged(threads)),
             Ok(threads) => records.extend(threads),
             Err(failure) => problems.push(failure.to_string()),
@@ -82,8 +77,8 @@ fn read_all(request: &Import) -> Result<Vec<Record>, Failure> {
     if problems.is_empty() { Ok(records) } else { Err(Failure::new(problems.join("\n"))) }
 }
 
-/// One record of all threads of a file. What is counted one thread after the other, such as the
-/// difference of successive values, has no meaning for them together.
+/// Merges the records of all threads of a file. Figures that follow the order of one thread's
+/// values, such as the difference of successive values, have no meaning for the merged record.
 fn merged(threads: Vec<Record>) -> Option<Record> {
     let mut threads = threads.into_iter();
     let mut all = threads.next()?;
@@ -139,6 +134,7 @@ fn manifest(request: &Import, records: &[Record]) -> Manifest {
         limits: Vec::new(),
         site_folder: None,
         not_measured: Vec::new(),
+        probes: Vec::new(),
         complete: true,
     }
 }

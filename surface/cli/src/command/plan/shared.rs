@@ -1,6 +1,5 @@
-//! What is said of CPUs that partitions of other sites have.
+//! Remarks and refusals about CPUs that partitions of other sites have.
 
-use quietcore_campaign::Run;
 use quietcore_host::Source;
 use quietcore_host::running_partitions::RunningPartition;
 use quietcore_site::{Partition, Site};
@@ -10,19 +9,19 @@ use serde::Serialize;
 
 use crate::status::Failure;
 
-/// A shared CPU, as `plan --json` has it.
+/// A shared CPU, as `plan --json` prints it.
 #[derive(Serialize)]
 pub(super) struct SharedEntry {
     cpu: u32,
     partition: String,
-    /// The partition that has the CPU now, and its site; none where a campaign or a probe measures.
+    /// The partition that has the CPU now; `None` where a campaign or a probe measures on it.
     other_partition: Option<String>,
     other_site: Option<String>,
     process: u32,
     user: String,
-    /// The real-time policy of its highest thread there.
+    /// The real-time policy of its highest thread on the CPU.
     policy: Option<String>,
-    /// `up`, `qualify`, `tune` and `disturb` refuse that.
+    /// `true` if `up`, `qualify`, `tune` and `disturb` refuse it.
     refused: bool,
     text: String,
 }
@@ -44,7 +43,8 @@ impl From<&SharedCpu> for SharedEntry {
     }
 }
 
-/// Says what a plan finds; what runs the site decides.
+/// Prints the shared CPUs that a plan finds. A plan refuses none; the commands that run the site
+/// do.
 pub(super) fn remark(shared: &[SharedCpu]) {
     for shared in shared {
         let then = if shared.is_refused {
@@ -57,9 +57,12 @@ pub(super) fn remark(shared: &[SharedCpu]) {
 }
 
 /// Refuses a campaign whose real-time tasks would share a CPU with those of a site that is up, and
-/// says what else others have of its CPUs. Where no profile pins anything nothing is refused.
+/// prints a remark on each other CPU that it shares. Nothing is refused if neither a profile nor a
+/// probe pins anything.
 pub(in crate::command) fn check_campaign(site: &Site) -> Result<(), Failure> {
-    let is_pinned = site.campaign().profiles.iter().any(|profile| profile.pinned);
+    let campaign = site.campaign();
+    let is_pinned =
+        !campaign.probes.is_empty() || campaign.profiles.iter().any(|profile| profile.pinned);
     check(shared_cpus::shared_now(site), is_pinned)
 }
 
@@ -84,14 +87,7 @@ fn check(shared: Vec<SharedCpu>, is_pinned: bool) -> Result<(), Failure> {
     if lines.is_empty() { Ok(()) } else { Err(Failure::new(lines.join("\n"))) }
 }
 
-/// Says what others have of the CPUs that the partitions of a probe are pinned to.
-pub(in crate::command) fn remark_run(run: &Run) {
-    for partition in &run.partitions {
-        remark_cpus(&partition.name, partition.work.pinned_cpus().iter());
-    }
-}
-
-/// Says what others have of the CPUs that a probe is pinned to, in its partition's name.
+/// Prints a remark on each shared CPU that a probe is pinned to, in the name of its partition.
 pub(in crate::command) fn remark_cpus(partition: &str, cpus: impl IntoIterator<Item = CpuId>) {
     let running = RunningPartition::find_others(&Source::live());
     for shared in shared_cpus::shared_of(partition, cpus.into_iter().collect(), &running) {

@@ -1,75 +1,36 @@
 //! `quietcore probe ethercat`
 
-use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
-
-use quietcore_clock::Monotonic;
-use quietcore_evidence::Writer;
-use quietcore_maindevice::{Expectation, Fieldbus};
-use quietcore_probe::ethercat::{Plan, RoundTrips, measure};
-use quietcore_probe::thread::{Place, Standing, prepare};
-use quietcore_process::setting::Policy;
+use quietcore_campaign::probe::Probe as _;
+use quietcore_campaign::probe::ethercat::{
+    Ethercat as Probe, Line, PARTITION, PROFILE, SIMULATED, WARM_UP_CYCLES,
+};
+use quietcore_probe::ethercat::Plan;
 use quietcore_record::histogram::Quantile;
 use quietcore_record::published;
-use quietcore_record::record::check::self_check;
-use quietcore_record::record::{Counters, RECORD_SCHEMA, Record, RoundTripRun, Timeline};
+use quietcore_record::record::{Measured, Record};
 use quietcore_report::comparison;
-use quietcore_units::{CpuId, Nanos};
-use quietcore_wire::{PacketWire, SegmentWire, Wire};
+use quietcore_units::{Nanos, Scheduling};
 use serde::Serialize;
 
-use super::super::plan::shared;
 use super::super::segment;
-use super::circumstances::{Circumstances, degraded};
-use super::{EXCEEDANCE, Identity, keep};
+use super::by_hand;
 use crate::arguments::Ethercat;
 use crate::status::{Failure, Status};
-use crate::terminal::{self, say};
-use crate::{finish, machine};
+use crate::{finish, machine, terminal};
 
-/// The partition of its records.
-const PARTITION: &str = "ethercat";
-/// The profile of its records.
-const PROFILE: &str = "by-hand";
-
-/// The interface that is none: the simulated segment in this process.
-const SIMULATED: &str = "sim";
 /// The published table of the same quantity.
 const TABLE: &str = "scordino2020/table-1";
-/// Cycles before the first that counts.
-const WARM_UP_CYCLES: u64 = 1_000;
-/// The cycle with which the SubDevices are brought up, where none is asked for.
-const BRING_UP_CYCLE: Nanos = Nanos::from_millis(1);
 
 pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let plan = plan(request)?;
-    let is_simulated = request.interface == SIMULATED;
-    let names = is_simulated.then(|| segment::names(request.subdevices.as_deref())).transpose()?;
-    shared::remark_cpus(PARTITION, request.cpu.and_then(CpuId::new));
-    let writer = request.out.as_deref().map(Writer::create).transpose()?;
-    let awake = machine::hold_awake();
-    let (started_at, begin) = (machine::time_of_day(), Instant::now());
-    let stop = || stop.load(Ordering::Relaxed);
-    let found = if let Some(names) = names {
-        probe(request, &plan, || Ok(SegmentWire::new(segment::simulated(&names)?)), stop)?
-    } else {
-        let wire = || Ok(PacketWire::open(&request.interface)?.with_spin(request.spin));
-        probe(request, &plan, wire, stop)?
-    };
-    let circumstances = Circumstances {
-        facts: &facts,
-        achieved: &[],
-        started_at,
-        duration: begin.elapsed(),
-        dma_latency_held: awake.is_some(),
-    };
-    let record = record(request, &plan, &found, &circumstances);
-    let measured = &found.measured;
-    let document = Document::new(request, found.subdevices, measured);
-    let evidence = keep(writer.as_ref(), &facts, vec![record], &identity())?;
+    let mut probe = wanted(request)?;
+    let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
+    for because in evidence.records.iter().flat_map(|record| &record.degraded) {
+        terminal::say(format_args!("remark: {because}"));
+    }
+    let document = evidence.records.first().and_then(Document::of);
+    let document = document.ok_or_else(|| Failure::new("quietcore: there is no record"))?;
     if request.json {
         super::super::print_json(&document)?;
     } else {
@@ -79,23 +40,30 @@ pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
             super::super::print(&comparison::beside(&beside, terminal::width()))?;
         }
     }
-    Ok(if measured.lost + measured.incomplete == 0 { Status::Done } else { Status::NotPassed })
+    Ok(Status::of(probe.is_passed(&evidence.records)))
 }
 
-fn identity() -> Identity<'static> {
-    Identity {
-        name: "probe ethercat",
-        site_sha256: "",
-        // A round trip is no release: no class says anything about it.
-        classes: &[],
-        exceedance: EXCEEDANCE,
-        declared: BTreeMap::new(),
-        profiles: vec![(PROFILE.to_owned(), String::new())],
-        limits: Vec::new(),
-    }
+fn wanted(request: &Ethercat) -> Result<Probe, Failure> {
+    let plan = plan(request)?;
+    let line = if request.interface == SIMULATED {
+        Line::Simulated(segment::names(request.subdevices.as_deref())?)
+    } else {
+        Line::Interface { name: request.interface.clone(), spin: request.spin }
+    };
+    let cpu = request.cpu.map(segment::cpu).transpose()?;
+    Ok(Probe {
+        partition: PARTITION.to_owned(),
+        profile: PROFILE.to_owned(),
+        line,
+        interface: request.interface.clone(),
+        plan,
+        cpu,
+        scheduling: request.priority.map(Scheduling::fifo),
+        must_be_complete: false,
+    })
 }
 
-/// Makes the plan from the request; everything wrong with it becomes one failure.
+/// Returns the plan of the request; all problems of the request become one failure.
 fn plan(request: &Ethercat) -> Result<Plan, Failure> {
     let mut problems = Vec::new();
     let zero = |duration: Option<Nanos>| duration == Some(Nanos::ZERO);
@@ -125,43 +93,12 @@ fn plan(request: &Ethercat) -> Result<Plan, Failure> {
     })
 }
 
-/// The SubDevices that came up, and what was measured.
-struct Found {
-    subdevices: usize,
-    measured: RoundTrips,
-    standing: Standing,
-}
-
-/// Brings the SubDevices up and measures.
-fn probe<W: Wire>(
-    request: &Ethercat,
-    plan: &Plan,
-    wire: impl FnOnce() -> Result<W, Failure>,
-    stop: impl FnMut() -> bool,
-) -> Result<Found, Failure> {
-    let wire = wire()?;
-    segment::pin(request.cpu)?;
-    let expectation = Expectation::anything(request.period.unwrap_or(BRING_UP_CYCLE));
-    let mut fieldbus = Fieldbus::bring_up(wire, &expectation)?;
-    let standing = match request.priority {
-        Some(priority) => {
-            prepare(Place { cpu: request.cpu.and_then(CpuId::new), policy: Policy::Fifo(priority) })
-        }
-        None => Standing::of_this_thread(),
-    };
-    for because in &standing.degraded {
-        say(format_args!("remark: {because}"));
-    }
-    let measured = measure(&mut fieldbus, &Monotonic, plan, stop);
-    Ok(Found { subdevices: fieldbus.subdevices().len(), measured, standing })
-}
-
-/// What `--json` prints.
+/// The document that `--json` prints.
 #[derive(Debug, Serialize)]
 struct Document {
     schema: &'static str,
     interface: String,
-    subdevices: usize,
+    subdevices: u64,
     cycles: u64,
     lost: u64,
     incomplete: u64,
@@ -174,79 +111,24 @@ struct Document {
 }
 
 impl Document {
-    fn new(request: &Ethercat, subdevices: usize, measured: &RoundTrips) -> Self {
-        let quantile = |part| measured.histogram.quantile(part).and_then(Quantile::exact);
-        Self {
+    /// Returns `None` if the record holds no EtherCAT cycles.
+    fn of(record: &Record) -> Option<Self> {
+        let Measured::RoundTrip(run) = &record.measured else { return None };
+        let histogram = &record.release;
+        let quantile = |part| histogram.quantile(part).and_then(Quantile::exact);
+        Some(Self {
             schema: "quietcore.ethercat/1",
-            interface: request.interface.clone(),
-            subdevices,
-            cycles: measured.cycles,
-            lost: measured.lost,
-            incomplete: measured.incomplete,
-            min_ns: measured.histogram.min_ns(),
+            interface: run.interface.clone(),
+            subdevices: run.subdevices,
+            cycles: run.cycles,
+            lost: run.lost,
+            incomplete: run.incomplete,
+            min_ns: histogram.min_ns(),
             p50_ns: quantile(0.5),
             p99_ns: quantile(0.99),
-            max_ns: measured.histogram.max_ns(),
-            mean_cycles_per_second: measured.mean_rate(),
-            sustained_cycles_per_second: measured.sustained_rate(),
-        }
+            max_ns: histogram.max_ns(),
+            mean_cycles_per_second: run.mean_cycles_per_second,
+            sustained_cycles_per_second: run.sustained_cycles_per_second,
+        })
     }
-}
-
-/// The round trips as a record, to be kept, and to stand beside the published table.
-fn record(
-    request: &Ethercat,
-    plan: &Plan,
-    found: &Found,
-    circumstances: &Circumstances<'_>,
-) -> Record {
-    let measured = &found.measured;
-    let mode = request.period.map_or_else(
-        || "one cycle after the other at once".to_owned(),
-        |period| format!("a cycle every {period}"),
-    );
-    let standing = &found.standing;
-    let nothing = BTreeMap::new;
-    let mut record = Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: format!("{PARTITION}.{PROFILE}.{}", request.interface),
-        probe: "ethercat".to_owned(),
-        partition: PARTITION.to_owned(),
-        profile: PROFILE.to_owned(),
-        reserved: request.cpu.is_some(),
-        cpu: request.cpu,
-        period_ns: request.period.map(Nanos::get),
-        release: measured.histogram.clone(),
-        wakeup: None,
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: Some(RoundTripRun {
-            interface: request.interface.clone(),
-            subdevices: found.subdevices as u64,
-            cycles: measured.cycles,
-            lost: measured.lost,
-            incomplete: measured.incomplete,
-            mean_cycles_per_second: measured.mean_rate(),
-            sustained_cycles_per_second: measured.sustained_rate(),
-            first_alarm: measured.first_alarm.map(|alarm| alarm.to_string()),
-        }),
-        counters: Counters { planned_cycles: planned(plan), ..Counters::default() },
-        spikes: Vec::new(),
-        ledgers: None,
-        timeline: Timeline::default(),
-        conditions: circumstances.conditions(mode, standing, nothing(), nothing()),
-        interrupted: measured.stopped,
-        degraded: degraded(standing),
-        invalid_because: circumstances.invalid(standing),
-    };
-    record.invalid_because.extend(self_check(&record, None));
-    record
-}
-
-/// The cycles that were asked for; 0 where a time was.
-const fn planned(plan: &Plan) -> u64 {
-    if plan.cycles == u64::MAX { 0 } else { plan.cycles }
 }

@@ -1,23 +1,20 @@
 //! `quietcore probe exec`
 
-use std::collections::BTreeMap;
-
-use quietcore_campaign::{PartitionRun, ProgramRun, Run, Work, container_of};
-use quietcore_evidence::Writer;
-use quietcore_host::controls::{MemoryShare, Wanted};
+use quietcore_campaign::probe::Probe as _;
+use quietcore_campaign::probe::exec::{Exec as Probe, ExecRequest};
 use quietcore_record::{compare, published};
 use quietcore_report::comparison;
 use quietcore_site::{Length, Site};
 use quietcore_units::Nanos;
 
-use super::{CYCLES_MAX, Identity, RUN_MAX, keep, load, measured, of_pinning};
+use super::{CYCLES_MAX, RUN_MAX, by_hand, load};
 use crate::arguments::Exec;
 use crate::files::{self, SiteFile};
 use crate::programs;
 use crate::status::{Failure, Status};
 use crate::{finish, machine, terminal};
 
-/// What its records are called.
+/// The name of this probe in its records.
 const PROBE: &str = "exec";
 
 pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
@@ -29,54 +26,26 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
     let facts = machine::read_facts(&stop)?;
     super::super::plan::make_run(&site, &facts)?;
     let built = programs::build(&site, programs::folder_of(&request.site))?;
-    let mut partitions = Vec::new();
-    for partition in site.partitions() {
-        let chosen = request.partition.as_ref().is_none_or(|name| *name == partition.name);
-        let Some(assembly) = built.programs.get(&partition.name).filter(|_| chosen) else {
-            continue;
-        };
-        let pinned = !request.unpinned;
-        let run = ProgramRun::new(partition, assembly, pinned, length, request.warm_up);
-        let work = Work::Program(Box::new(run));
-        let container = container_of(partition, &built.programs, pinned);
-        let (name, share) = (partition.name.clone(), MemoryShare::of(&partition.vcr));
-        partitions.push(PartitionRun { name, work, container, share });
-    }
     let loads: Result<Vec<_>, _> = request.load.iter().map(|text| load(text)).collect();
-    let run = Run {
-        profile: if request.unpinned { "unpinned" } else { "pinned" }.to_owned(),
-        reserved: !request.unpinned,
-        settings: if request.unpinned { Wanted::default() } else { Wanted::of(&site) },
-        partitions,
+    let wanted = ExecRequest {
+        partition: request.partition.clone(),
+        is_pinned: !request.unpinned,
+        length,
+        warm_up: request.warm_up,
         loads: loads.map_err(Failure::new)?,
-        container_runtime: site.container_runtime(),
         explain: request.explain,
-        site_sha256: sha256,
     };
-    let writer = request.out.as_deref().map(Writer::create).transpose()?;
-    let records = measured(&run, &facts, &stop)?;
-    let failed = records
-        .iter()
-        .any(|record| record.scan.as_ref().is_some_and(|scan| !scan.faults.is_empty()));
-    let identity = Identity {
-        name: "probe exec",
-        site_sha256: &run.site_sha256,
-        classes: site.classes(),
-        exceedance: site.campaign().exceedance,
-        declared: declared(&site, &run),
-        profiles: of_pinning(),
-        limits: Vec::new(),
-    };
-    let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
+    let mut probe = Probe::of_site(&site, &sha256, &built.programs, wanted);
+    let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
     super::super::show::print_evidence(&evidence, request.json)?;
     if let Some(table) = table {
         let beside = finish::beside(&evidence.records, table)?;
         super::super::print(&comparison::beside(&beside, terminal::width()))?;
     }
-    Ok(if failed { Status::NotPassed } else { Status::Done })
+    Ok(Status::of(probe.is_passed(&evidence.records)))
 }
 
-/// How long to measure; all that is wrong with the request becomes one failure.
+/// Returns the length of the measurement; all problems of the request become one failure.
 fn length(request: &Exec, site: &Site) -> Result<Length, Failure> {
     let mut problems = Vec::new();
     let with_program = |name: Option<&String>| {
@@ -116,11 +85,4 @@ fn length(request: &Exec, site: &Site) -> Result<Length, Failure> {
         ));
     }
     if problems.is_empty() { Ok(length) } else { Err(Failure::new(problems.join("\n"))) }
-}
-
-/// The class that each partition is judged against.
-fn declared(site: &Site, run: &Run) -> BTreeMap<String, String> {
-    let measured = |name: &str| run.partitions.iter().any(|partition| partition.name == name);
-    let partitions = site.partitions().iter().filter(|partition| measured(&partition.name));
-    partitions.map(|partition| (partition.name.clone(), partition.class.name.clone())).collect()
 }

@@ -1,140 +1,186 @@
 //! `quietcore probe memory`
-//!
-//! | module | what |
-//! |---|---|
-//! | `wanted` | what was asked for, checked all at once |
-//! | `neighbours` | those that rest and work in turns |
-//! | `bench` | a block of the partition, with neighbours or without |
-//! | `curves`, `pressure`, `routines` | the three parts, from the first block to the last |
-//! | `records` | what they yielded, as records |
 
-mod bench;
-mod curves;
-mod neighbours;
-mod pressure;
-mod records;
-mod routines;
-mod wanted;
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
-
-use quietcore_backend::memory::Victim;
-use quietcore_evidence::Writer;
+use quietcore_campaign::probe::memory::{
+    Memory as Probe, MemoryPart, MemoryPlan, Ways, caches_of, memory_available,
+};
 use quietcore_host::Facts;
-use quietcore_probe::memory::MemoryJob;
-use quietcore_probe::thread::Standing;
-use quietcore_record::record::Record;
-use quietcore_record::slowdown;
+use quietcore_load::LoadRequest;
+use quietcore_probe::memory::plan::{Sets, SetsError, default_most};
+use quietcore_site::LoadKind;
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, Scheduling, ThreadRequest};
 
-use super::super::plan::shared;
-use super::{EXCEEDANCE, Identity, keep};
-use crate::arguments::{Memory, MemoryPart};
+use super::by_hand;
+use crate::arguments::Memory;
+use crate::machine;
 use crate::status::{Failure, Status};
-use crate::{files, machine};
-use bench::{Bench, Progress};
-use neighbours::Neighbours;
-use records::{Maker, PARTITION, profiles};
-use wanted::Wanted;
+
+/// The partition's name in the records: what realises it.
+const PARTITION: &str = "process";
+/// The longest block: it is measured in one piece, between two rests of a real-time thread.
+const BLOCK_MAX: Nanos = Nanos::from_millis(20);
+/// The shortest block: in a shorter one, the time to read the clock would matter.
+const BLOCK_MIN: Nanos = Nanos::from_micros(200);
+/// The longest pass through a working set.
+const WARM_UP_MAX: Nanos = Nanos::from_secs(30);
 
 pub(super) fn run(request: &Memory) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let wanted = Wanted::of(request, &facts)?;
-    shared::remark_cpus(PARTITION, wanted.place.cpu);
-    // Neighbours that can't be had are refused before anything is made.
-    let neighbours = Neighbours::start(wanted.neighbours.clone())?;
-    let writer = request.out.as_deref().map(Writer::create).transpose()?;
-    let records = measured(&wanted, neighbours, &facts, &stop)?;
-    if records.iter().all(|record| record.release.count() == 0) {
-        return Err(Failure::new("quietcore: stopped before anything was measured"));
-    }
-    let identity = Identity {
-        name: "probe memory",
-        site_sha256: "",
-        // An access to memory is no release: no class says anything about it.
-        classes: &[],
-        exceedance: EXCEEDANCE,
-        declared: BTreeMap::new(),
-        profiles: profiles(&wanted, &records),
-        limits: wanted.limits(),
-    };
-    let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
+    let mut probe = Probe::new(plan(request, &facts)?);
+    let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
     super::super::show::print_evidence(&evidence, request.json)?;
     Ok(Status::Done)
 }
 
-/// All parts that were asked for, as records.
-fn measured(
-    wanted: &Wanted,
-    mut neighbours: Neighbours,
-    facts: &Facts,
-    stop: &Arc<AtomicBool>,
-) -> Result<Vec<Record>, Failure> {
-    let awake = machine::hold_awake();
-    let progress = Progress::new(stop);
-    let mut records = Vec::new();
-    let make = |begin: Instant, started_at: String| Maker {
-        wanted,
-        facts,
-        started_at,
-        duration: begin.elapsed(),
-        dma_latency_held: awake.is_some(),
-        stopped: progress.is_stopped(),
+/// Returns the plan of the request; all problems of the request become one failure.
+fn plan(request: &Memory, facts: &Facts) -> Result<MemoryPlan, Failure> {
+    let mut problems = Vec::new();
+    let online = facts.machine().online;
+    let cpu = request.cpu.map_or_else(|| online.iter().last(), CpuId::new);
+    let cpu = cpu.filter(|cpu| online.contains(*cpu));
+    if cpu.is_none() {
+        let asked = request.cpu.unwrap_or_default();
+        problems.push(format!("--cpu {asked}: it is not online; online are {online}"));
+    }
+    let caches = cpu.map_or_else(Vec::new, |cpu| caches_of(cpu, facts));
+    let available = memory_available(facts);
+    let last = caches.last().map(|level| level.bytes);
+    let most = request.to.map_or_else(|| default_most(last, available), ByteSize::get);
+    let sets = Sets {
+        least: request.from.get(),
+        most,
+        per_octave: request.per_octave,
+        stride_bytes: request.stride,
     };
-    if wanted.has(MemoryPart::Curves) || wanted.has(MemoryPart::Pressure) {
-        let mut bench = Bench::new(victim(wanted)?, &mut neighbours);
-        if wanted.has(MemoryPart::Curves) {
-            let (begin, started_at) = (Instant::now(), machine::time_of_day());
-            let curves = curves::measure(wanted, &mut bench, &progress)?;
-            records.extend(make(begin, started_at).curves(curves, bench.ended()));
-        }
-        if wanted.has(MemoryPart::Pressure) && !progress.is_stopped() {
-            let (begin, started_at) = (Instant::now(), machine::time_of_day());
-            let bytes = wanted.working_set.unwrap_or_else(|| most_slowed(wanted, &records));
-            let run = pressure::measure(wanted, bytes, &mut bench, &progress)?;
-            records.push(make(begin, started_at).pressure(run, bench.ended()));
+    let sizes = sets.sizes(available).unwrap_or_else(|wrong| {
+        problems.extend(wrong.iter().map(SetsError::to_string));
+        Vec::new()
+    });
+    times(request, &mut problems);
+    let mut plan = MemoryPlan {
+        partition: PARTITION.to_owned(),
+        parts: once(&request.parts),
+        patterns: once(&request.pattern),
+        sizes,
+        sets,
+        pages: request.pages,
+        rounds: request.rounds,
+        block: request.block,
+        warm_up: request.warm_up,
+        thread: ThreadRequest::measuring(Scheduling::fifo(request.priority), cpu),
+        neighbours: neighbours(request, cpu, online, &mut problems),
+        ways: Ways::Unasked,
+        working_set: None,
+        steps: request.steps,
+        loops: request.loops,
+        caches,
+    };
+    plan.working_set = pressed(&plan, request, available, &mut problems);
+    if problems.is_empty() && plan.has(MemoryPart::Curves) && !request.no_ways {
+        plan.ways = Ways::tried(request.ways, facts);
+        if let (Ways::Absent(because), Some(count)) = (&plan.ways, request.ways) {
+            problems.push(format!("--ways {count}: {because}"));
         }
     }
-    if wanted.has(MemoryPart::Routines) && !progress.is_stopped() {
-        let (begin, started_at) = (Instant::now(), machine::time_of_day());
-        let blocks = routines::measure(wanted, &mut neighbours, &progress)?;
-        records.extend(make(begin, started_at).routines(blocks));
+    if let Some(duration) = request.duration {
+        plan.rounds = plan.rounds_within(duration);
     }
-    neighbours.stop()?;
-    Ok(records)
+    if problems.is_empty() { Ok(plan) } else { Err(Failure::new(problems.join("\n"))) }
 }
 
-/// The partition, ready.
-fn victim(wanted: &Wanted) -> Result<Victim, Failure> {
-    let job = MemoryJob {
-        // Filled in by who starts it.
-        commands: 0,
-        answers: 0,
-        cpu: wanted.place.cpu.map(quietcore_units::CpuId::get),
-        policy: wanted.place.policy,
-        field_bytes: wanted.field_bytes(),
-        stride_bytes: wanted.sets.stride_bytes,
-        pages: wanted.pages,
-        block: wanted.block,
-        warm_up_max: wanted.warm_up,
-    };
-    Ok(Victim::start(&files::runtime()?, &job)?)
+/// Returns the working set of the pressure part in bytes, if one is requested and allowed.
+fn pressed(
+    plan: &MemoryPlan,
+    request: &Memory,
+    available: u64,
+    problems: &mut Vec<String>,
+) -> Option<u64> {
+    let bytes = request.working_set?.get();
+    let sets = Sets { least: bytes, most: bytes, per_octave: 1, ..plan.sets };
+    match sets.sizes(available) {
+        Ok(_) => Some(plan.whole(bytes)),
+        Err(wrong) => {
+            let of_its_size = |error: &SetsError| {
+                matches!(error, SetsError::TooSmall { .. } | SetsError::TooLarge { .. })
+            };
+            let wrong = wrong.into_iter().filter(of_its_size);
+            problems.extend(wrong.map(|error| format!("--working-set: {error}")));
+            None
+        }
+    }
 }
 
-/// The working set that neighbours slow down most, of those read at random where there are some;
-/// half of the last-level cache where no curve was measured.
-fn most_slowed(wanted: &Wanted, records: &[Record]) -> u64 {
-    let found = slowdown::memory(records);
-    let plain = found.iter().filter(|it| it.ways.is_none() && it.pattern == wanted.chased());
-    let worst = plain.filter_map(|it| it.worst()).next();
-    worst.map_or(wanted.half_of_cache(), |point| point.working_set_bytes)
+/// Removes repetitions and keeps the order of the first mentions.
+fn once<T: Copy + PartialEq>(asked: &[T]) -> Vec<T> {
+    let mut all = Vec::new();
+    for one in asked {
+        if !all.contains(one) {
+            all.push(*one);
+        }
+    }
+    all
 }
 
-/// What held for a thread that was measured from outside.
-struct Ended {
-    standing: Standing,
-    pages: String,
+fn times(request: &Memory, problems: &mut Vec<String>) {
+    if !(BLOCK_MIN..=BLOCK_MAX).contains(&request.block) {
+        problems.push(format!(
+            "--block {}: out of range; give {BLOCK_MIN} to {BLOCK_MAX}",
+            request.block
+        ));
+    }
+    if request.warm_up > WARM_UP_MAX {
+        problems.push(format!(
+            "--warm-up {}: out of range; give {WARM_UP_MAX} at most",
+            request.warm_up
+        ));
+    }
+}
+
+/// Returns the neighbours' load, on other CPUs than the partition's.
+fn neighbours(
+    request: &Memory,
+    cpu: Option<CpuId>,
+    online: CpuSet,
+    problems: &mut Vec<String>,
+) -> LoadRequest {
+    let kind: LoadKind = request.neighbour_kind.parse().unwrap_or_else(|error| {
+        problems.push(format!("--neighbour-kind: {error}"));
+        LoadKind::MemoryBandwidth
+    });
+    if request.parts.contains(&MemoryPart::Pressure) && !kind.counts_bytes() {
+        problems.push(format!(
+            "--neighbour-kind {kind}: it counts no bytes, and the pressure is in bytes a second; \
+             use memory-bandwidth, or leave pressure out of --parts"
+        ));
+    }
+    let own: CpuSet = cpu.into_iter().collect();
+    let cpus = request.neighbour_cpus.unwrap_or_else(|| online.without(&own));
+    if cpus.is_empty() {
+        problems.push(
+            "neighbours work beside the partition, on other CPUs, and there is no other one online"
+                .to_owned(),
+        );
+    } else if !cpus.intersection(&own).is_empty() {
+        problems.push(format!(
+            "--neighbour-cpus {cpus}: CPU {own} is the partition's; on it they would take turns \
+             with it instead of working beside it"
+        ));
+    }
+    LoadRequest {
+        size: has_size(kind).then_some(request.neighbour_size),
+        cpus: Some(cpus),
+        ..LoadRequest::new(kind, request.neighbours)
+    }
+}
+
+/// Returns `true` if workers of a kind have a size.
+fn has_size(kind: LoadKind) -> bool {
+    matches!(
+        kind,
+        LoadKind::Malloc
+            | LoadKind::Cache
+            | LoadKind::MemoryBandwidth
+            | LoadKind::Disk
+            | LoadKind::Network
+    )
 }

@@ -1,12 +1,12 @@
 //! `quietcore down`
 //!
-//! Without a name it means the only site that runs, if that was started from here. Another one may
-//! be somebody's who relies on it.
+//! Without a name it means the only site that runs, if that was started from here. Somebody else
+//! may rely on a site from elsewhere.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use quietcore_backend::container::Cleared;
-use quietcore_host::controls::resctrl::{self, Swept};
+use quietcore_settings::resctrl::{self, Swept};
 use quietcore_supervisor::places::{Places, StartedBy};
 use quietcore_wording::plural;
 
@@ -16,10 +16,10 @@ use crate::command;
 use crate::machine;
 use crate::status::{Failure, Status};
 
-/// The longest answer that is read.
+/// The longest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 256;
 
-/// Nobody has named a site that was not started from here.
+/// The only site that runs was neither named nor started from here.
 #[derive(Debug, thiserror::Error)]
 enum NotNamed {
     #[error("site `{site}` {by}; if it is meant, use `quietcore down {site}`")]
@@ -31,7 +31,7 @@ enum NotNamed {
 pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
     let client = match site::named(request.site.name()) {
         Ok(client) => client,
-        // What a supervisor that was killed has left can be all that is to be brought down.
+        // There may be nothing but what a killed supervisor has left.
         Err(failure) => return if recover()? { Ok(Status::Done) } else { Err(failure) },
     };
     let name = client.site().to_owned();
@@ -44,8 +44,8 @@ pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Makes sure that a site is meant that nobody has named: it was started from here, or who sits at
-/// the terminal says so.
+/// Checks that an unnamed site may be brought down: it was started from here, or the person at the
+/// terminal confirms it.
 fn make_sure(name: &str) -> Result<(), Failure> {
     let mut running = Places::of_environment()?.running()?.into_iter();
     let description = running.find(|site| site.name == name).and_then(|site| site.description);
@@ -70,14 +70,14 @@ fn make_sure(name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Removes what supervisors that were killed have left. Whether there was anything.
+/// Removes what killed supervisors have left; returns `false` if there was nothing.
 fn recover() -> Result<bool, Failure> {
     let containers = clear_containers()?;
     let shares = give_back_shares()?;
     Ok(put_back()? || containers || shares)
 }
 
-/// Removes containers whose owner is gone.
+/// Removes containers whose owner is gone; returns `false` if there were none.
 fn clear_containers() -> Result<bool, Failure> {
     let Some(folder) = Places::of_environment()?.containers()? else { return Ok(false) };
     let cleared = quietcore_backend::container::clear(&folder);
@@ -88,8 +88,8 @@ fn clear_containers() -> Result<bool, Failure> {
     Ok(cleared != Cleared::default())
 }
 
-/// Gives back parts of the last-level cache and limits of the memory's bandwidth whose owner is
-/// gone.
+/// Gives back ways of the last-level cache and limits of the memory's bandwidth whose owner is
+/// gone; returns `false` if there were none.
 fn give_back_shares() -> Result<bool, Failure> {
     let Swept { gone, left } = resctrl::recover();
     left.iter().for_each(crate::terminal::say);
@@ -101,7 +101,7 @@ fn give_back_shares() -> Result<bool, Failure> {
     Ok(gone > 0 || !left.is_empty())
 }
 
-/// Puts back settings of the machine whose owner is gone.
+/// Puts back settings of the machine whose owner is gone; returns `false` if there were none.
 fn put_back() -> Result<bool, Failure> {
     let Some(controls) = machine::changed()? else { return Ok(false) };
     let recovery = controls.recover()?;

@@ -20,14 +20,14 @@ use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::{harmless_json, visible};
 
-/// Time between two looks for new ones.
+/// Time between two looks for new events.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a site may take to come down.
+/// The longest time that a site may take to come down.
 const DOWN: Duration = Duration::from_secs(60);
-/// How many of the past are shown before those that are followed.
+/// Number of past events that are shown before those that are followed.
 const BEFORE_FOLLOWING: usize = 10;
 
-/// What `events --json` prints, a line each.
+/// A line of `events --json`.
 #[derive(Serialize)]
 struct Line<'a> {
     schema: &'static str,
@@ -67,8 +67,8 @@ pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Connects to the site that is meant, and makes sure that it has the partition that is. One that
-/// is called as a running site is the whole site, unless a partition is called so, too.
+/// Connects to the site and checks that it has the partition. A name that is a running site's means
+/// the whole site, unless one of its partitions has that name, too.
 fn connect(request: &Events) -> Result<(Client, Option<String>), Failure> {
     let Some(address) = &request.partition else {
         return Ok((site::named(request.site.as_deref())?, None));
@@ -91,7 +91,7 @@ fn connect(request: &Events) -> Result<(Client, Option<String>), Failure> {
     Ok((client, Some(address.partition.clone())))
 }
 
-/// Everything from number `next` on, which is moved behind it.
+/// Returns all events from number `next` on, and moves `next` behind them.
 fn news(client: &mut Client, next: &mut u64) -> Result<Vec<EventLine>, ClientError> {
     let mut all = Vec::new();
     loop {
@@ -102,8 +102,9 @@ fn news(client: &mut Client, next: &mut u64) -> Result<Vec<EventLine>, ClientErr
     }
 }
 
-/// The end of the site ends what follows it; anything else that breaks the connection is told. A
-/// site that comes down closes its connections first, and its partitions take their time.
+/// Waits until the site is down, which ends `--follow` in order. Returns `error` if the site is
+/// still up after [`DOWN`]. A site that comes down closes its connections first, and its partitions
+/// take their time.
 fn wait_until_down(
     client: &Client,
     error: ClientError,
@@ -140,22 +141,23 @@ fn line(event: &EventLine) -> String {
     let sign = sign(event.severity);
     let cycle =
         event.cycle.map_or_else(String::new, |cycle| format!(" (cycle {})", thousands(cycle)));
-    visible(&format!("{at} {sign} {} {}: {}{cycle}", event.partition, event.kind, event.text))
+    let by = event.by.as_ref().map_or_else(String::new, |by| format!("; asked for by {by}"));
+    visible(&format!("{at} {sign} {} {}: {}{cycle}{by}", event.partition, event.kind, event.text))
 }
 
-/// A moment of UTC to the millisecond; as it is where it is none.
+/// Returns a UTC time to the millisecond; text that is no time is returned as it is.
 fn instant(at: &str) -> String {
     let read = at.parse::<jiff::Timestamp>();
     read.map_or_else(|_| at.to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S%.3fZ").to_string())
 }
 
-/// A moment of UTC to the second, in one word; as it is where it is none.
+/// Returns a UTC time to the second, in one word; text that is no time is returned as it is.
 pub(super) fn moment(at: &str) -> String {
     let read = at.parse::<jiff::Timestamp>();
     read.map_or_else(|_| visible(at), |at| at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-/// The sign of what is not as it should be.
+/// Returns the sign that marks warnings and faults.
 pub(super) const fn sign(severity: Severity) -> &'static str {
     match severity {
         Severity::Information => " ",
@@ -183,5 +185,17 @@ mod tests {
             ..fake::event(3)
         };
         assert_eq!(line(&odd), "soon ✗ axis overrun: a | b\u{fffd}");
+        let asked = EventLine {
+            kind: "set".into(),
+            severity: Severity::Information,
+            text: "`P.Kp` is set to 3.5".into(),
+            by: Some("anna in terminal pts/3 (quietcore set)".into()),
+            ..fake::event(0)
+        };
+        assert_eq!(
+            line(&asked),
+            "2026-11-21 20:15:03.250Z   axis set: `P.Kp` is set to 3.5 (cycle 12); asked for by \
+             anna in terminal pts/3 (quietcore set)"
+        );
     }
 }

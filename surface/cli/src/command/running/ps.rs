@@ -2,10 +2,10 @@
 
 use quietcore_record::verdict::thousands;
 use quietcore_report::table::{Side, Table};
-use quietcore_supervisor::control::{Activity, PartitionState, Reactions};
-use quietcore_supervisor::places::{RunningSite, StartedBy};
+use quietcore_supervisor::control::{Activity, PartitionState, Partitions, Reactions};
+use quietcore_supervisor::places::{RunningSite, SiteDescription};
 use quietcore_wording::{hanging, plural};
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::site;
 use crate::arguments::Ps;
@@ -13,35 +13,52 @@ use crate::command;
 use crate::status::{Failure, Status};
 use crate::terminal::{self, visible};
 
-/// What stands where there is nothing.
+/// The text of a cell without a value.
 pub(super) const NONE: &str = "–";
 
-/// What `ps --json` prints.
-#[derive(Serialize)]
+/// The document that `ps --json` prints.
+#[derive(serde::Serialize)]
 struct Document {
     schema: &'static str,
     sites: Vec<SiteEntry>,
 }
 
-/// A running site.
-#[derive(Serialize)]
+/// A running site, with its partitions.
 struct SiteEntry {
-    site: String,
-    site_file: Option<String>,
-    pid: Option<u32>,
-    started_at: Option<String>,
-    started_by: Option<StartedBy>,
-    partitions: Vec<PartitionState>,
+    running: RunningSite,
+    state: Partitions,
+}
+
+impl Serialize for SiteEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (of, Partitions { partitions, drift }) = (&self.running, &self.state);
+        let described = of.description.as_ref();
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("site", &of.name)?;
+        object.serialize_entry(
+            "site_file",
+            &described.map(|it| it.site_file.display().to_string()),
+        )?;
+        object.serialize_entry("pid", &described.map(|it| it.pid))?;
+        object.serialize_entry("started_at", &described.map(|it| &it.started_at))?;
+        object.serialize_entry("started_by", &described.map(|it| &it.started_by))?;
+        object.serialize_entry("partitions", partitions)?;
+        if !drift.is_empty() {
+            object.serialize_entry("drift", drift)?;
+        }
+        object.end()
+    }
 }
 
 pub(in crate::command) fn run(request: &Ps) -> Result<Status, Failure> {
     let mut sites = Vec::new();
     for running in site::all_or_named(request.site.name())? {
         if let Some(mut client) = site::connect(&running)? {
-            sites.push(entry(running, client.list()?));
+            let state = client.partitions()?;
+            sites.push(SiteEntry { running, state });
         }
     }
-    let mut partitions = sites.iter().flat_map(|site| &site.partitions);
+    let mut partitions = sites.iter().flat_map(|site| &site.state.partitions);
     let all_run = partitions.all(|partition| partition.state == Activity::Running);
     if request.json {
         command::print_json(&Document { schema: "quietcore.sites/1", sites })?;
@@ -55,44 +72,34 @@ pub(in crate::command) fn run(request: &Ps) -> Result<Status, Failure> {
     Ok(if all_run { Status::Done } else { Status::NotPassed })
 }
 
-/// Whether there is nothing to explain: it runs, or is about to.
+/// Returns `true` if the state of a partition needs no explanation.
 fn is_well(partition: &PartitionState) -> bool {
     matches!(partition.state, Activity::Running | Activity::Starting | Activity::Paused)
 }
 
-fn entry(running: RunningSite, partitions: Vec<PartitionState>) -> SiteEntry {
-    let described = running.description;
-    SiteEntry {
-        site: running.name,
-        site_file: described.as_ref().map(|it| it.site_file.display().to_string()),
-        pid: described.as_ref().map(|it| it.pid),
-        started_at: described.as_ref().map(|it| it.started_at.clone()),
-        started_by: described.and_then(|it| it.started_by),
-        partitions,
-    }
-}
-
-/// A site in lines of at most `columns`, as far as words and names allow.
-fn text(site: &SiteEntry, columns: usize) -> String {
-    let mut head = site.site.clone();
-    if let (Some(file), Some(pid)) = (&site.site_file, site.pid) {
-        head.push_str(&format!(" ({file}), process {pid}"));
-    }
-    if let Some(by) = &site.started_by {
-        head.push_str(&format!("\nstarted by {}", visible(&by.to_string())));
-        if let Some(at) = &site.started_at {
-            head.push_str(&format!(", at {}", super::events::moment(at)));
+/// Returns a site as text, in lines of at most `columns` if words and names allow it.
+fn text(SiteEntry { running, state }: &SiteEntry, columns: usize) -> String {
+    let mut head = running.name.clone();
+    if let Some(SiteDescription { site_file, pid, started_at, started_by, .. }) =
+        &running.description
+    {
+        head.push_str(&format!(" ({}), process {pid}", site_file.display()));
+        if let Some(by) = started_by {
+            let (by, at) = (visible(&by.to_string()), super::events::moment(started_at));
+            head.push_str(&format!("\nstarted by {by}, at {at}"));
         }
     }
     let mut lines = vec![head];
-    lines.extend(table(&site.partitions).lines(columns, false));
-    let troubled = site.partitions.iter().filter(|partition| !is_well(partition));
+    lines.extend(table(&state.partitions).lines(columns, false));
+    let troubled = state.partitions.iter().filter(|partition| !is_well(partition));
     lines.extend(troubled.map(|it| format!("{}: {}", it.name, visible(&it.state.to_string()))));
-    lines.extend(site.partitions.iter().filter_map(shedding));
+    lines.extend(state.partitions.iter().filter_map(shedding));
+    lines.extend(state.partitions.iter().flat_map(drift));
+    lines.extend(state.drift.iter().map(|text| visible(&format!("host: drift: {text}"))));
     hanging(&lines.join("\n"), columns, 2) + "\n"
 }
 
-/// How often and how fast others were shed for a partition.
+/// Returns a line about how often and how fast load was shed for a partition.
 fn shedding(partition: &PartitionState) -> Option<String> {
     let Reactions { count, min, median, max, .. } = partition.reactions?;
     Some(format!(
@@ -103,7 +110,12 @@ fn shedding(partition: &PartitionState) -> Option<String> {
     ))
 }
 
-/// A line a partition. A column in which nothing stands is left out.
+/// Returns a line for each reservation that a partition should have and does not have.
+fn drift(partition: &PartitionState) -> impl Iterator<Item = String> + '_ {
+    partition.drift.iter().map(|text| visible(&format!("{}: drift: {text}", partition.name)))
+}
+
+/// Returns a table with a row per partition. Columns without content are left out.
 fn table(partitions: &[PartitionState]) -> Table {
     let mut table = Table::new().leading("partition", Side::Left);
     let any = |is_told: fn(&PartitionState) -> bool| partitions.iter().any(is_told);
@@ -119,13 +131,13 @@ fn table(partitions: &[PartitionState]) -> Table {
     table
 }
 
-/// A column beside the names.
+/// A column to the right of the names.
 #[derive(Clone, Copy)]
 struct Column {
     name: &'static str,
     side: Side,
     cell: fn(&PartitionState) -> String,
-    /// Whether there is anything to tell of a partition.
+    /// Returns `true` if the column has something to tell of the partition.
     is_told: fn(&PartitionState) -> bool,
 }
 
@@ -157,8 +169,8 @@ fn cpu(partition: &PartitionState) -> String {
     partition.cpu.map_or_else(|| NONE.to_owned(), |cpu| cpu.to_string())
 }
 
-/// The fieldbus in few words: its state, the working counter where it differs, and how many frames
-/// were lost where some were.
+/// Returns the fieldbus in few words: its state, the working counter if it is not as expected, and
+/// the number of lost frames if there were any.
 pub(super) fn fieldbus(partition: &PartitionState) -> String {
     let Some(bus) = &partition.fieldbus else { return NONE.to_owned() };
     let mut text = format!("{} ×{}", bus.state, bus.subdevices);
@@ -177,22 +189,21 @@ mod tests {
     use quietcore_supervisor::fake;
 
     fn site() -> SiteEntry {
-        SiteEntry {
-            site: "line".to_owned(),
-            site_file: Some("/sites/line.toml".to_owned()),
-            pid: Some(4700),
-            started_at: Some("2026-11-21T20:15:03Z".to_owned()),
-            started_by: Some(StartedBy {
-                user: "root".to_owned(),
-                login: Some("anna".to_owned()),
-                folder: Some("/sites".into()),
-                terminal: Some("pts/3".to_owned()),
-                session: Some(900),
-                command: Some("bash".to_owned()),
-                service: None,
-            }),
-            partitions: fake::partitions(),
-        }
+        let description = serde_json::json!({
+            "schema": "", "site": "line", "pid": 4700, "site_file": "/sites/line.toml",
+            "started_at": "2026-11-21T20:15:03Z", "partitions": [], "quietcore_version": "",
+            "started_by": {
+                "user": "root", "login": "anna", "folder": "/sites", "terminal": "pts/3",
+                "session": 900, "command": "bash",
+            },
+        });
+        let running = RunningSite {
+            name: "line".to_owned(),
+            socket: "".into(),
+            description: serde_json::from_value(description).unwrap(),
+        };
+        let state = Partitions { partitions: fake::partitions(), drift: Vec::new() };
+        SiteEntry { running, state }
     }
 
     #[test]
@@ -200,8 +211,9 @@ mod tests {
         let site = site();
         let said = text(&site, 80);
         assert_eq!(said, include_str!("ps.txt"), "{said}");
-        assert!(!site.partitions.iter().all(is_well));
-        let calm = SiteEntry { partitions: site.partitions[..1].to_vec(), ..site };
+        assert!(!site.state.partitions.iter().all(is_well));
+        let mut calm = site;
+        calm.state.partitions.truncate(1);
         let said = text(&calm, 80);
         assert!(!said.contains("restarts"), "there were none: {said}");
     }
@@ -210,7 +222,7 @@ mod tests {
     #[test]
     fn ps_fits_80_100_and_120_columns() {
         let mut site = site();
-        for partition in &mut site.partitions {
+        for partition in &mut site.state.partitions {
             partition.name = "conveyor-of-the-second-line".to_owned();
             partition.cycles = 31_536_000_000;
             partition.missed_cycles = 1_234_567;
@@ -227,6 +239,18 @@ mod tests {
                 assert!(said.contains(figure), "{figure}: {said}");
             }
         }
+    }
+
+    #[test]
+    fn what_a_partition_should_have_and_has_not_is_shown() {
+        let mut site = site();
+        let moved = "task `main`: the thread was pinned to CPU 1 and may run on 0,1";
+        site.state.partitions[0].drift = vec![moved.to_owned()];
+        let said = text(&site, 100);
+        assert!(said.ends_with(&format!("axis: drift: {moved}\n")), "{said}");
+        site.state.drift = vec!["CPU 1 is offline".to_owned()];
+        let said = text(&site, 100);
+        assert!(said.ends_with("may run on 0,1\nhost: drift: CPU 1 is offline\n"), "{said}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which running site is meant.
+//! The choice of the running site that a command means.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use crate::arguments::Of;
 use crate::files;
 use crate::status::Failure;
 
-/// Connects to the site of a partition; the partition's name comes along.
+/// Connects to the site of a partition; returns the partition's name, too.
 pub(super) fn of_partition(of: &Of) -> Result<(Client, String), Failure> {
     let places = Places::of_environment()?;
     let client = Client::connect_to(&places, &of.partition, of.site.as_deref())?;
     Ok((client, of.partition.partition.clone()))
 }
 
-/// Connects to the site that is named, by its name or its file, or to the only one that runs.
+/// Connects to the site with this name or site file, or to the only one that runs.
 pub(super) fn named(argument: Option<&str>) -> Result<Client, Failure> {
     let places = Places::of_environment()?;
     let running = places.running()?;
@@ -24,7 +24,7 @@ pub(super) fn named(argument: Option<&str>) -> Result<Client, Failure> {
     Ok(Client::connect(&places, name.as_deref())?)
 }
 
-/// The sites that are meant: the one that is named, or all.
+/// Returns the named site, or all if none is named.
 pub(super) fn all_or_named(argument: Option<&str>) -> Result<Vec<RunningSite>, Failure> {
     let places = Places::of_environment()?;
     let mut running = places.running()?;
@@ -39,7 +39,7 @@ pub(super) fn all_or_named(argument: Option<&str>) -> Result<Vec<RunningSite>, F
     Ok(running)
 }
 
-/// Connects to a site that was found running; `None` when it has come down meanwhile.
+/// Connects to a site that was found running; returns `None` if it has come down meanwhile.
 pub(super) fn connect(site: &RunningSite) -> Result<Option<Client>, Failure> {
     match Client::connect(&Places::of_environment()?, Some(&site.name)) {
         Ok(client) => Ok(Some(client)),
@@ -48,7 +48,7 @@ pub(super) fn connect(site: &RunningSite) -> Result<Option<Client>, Failure> {
     }
 }
 
-/// A site file whose site runs from another one, such as the original of a copied folder.
+/// The site of a site file runs from another file, such as the original of a copied folder.
 #[derive(Debug, thiserror::Error)]
 #[error("site `{name}` runs from `{}`, not from `{asked}`; if it is meant, write `{name}`",
     file.display())]
@@ -58,7 +58,7 @@ struct OtherFile {
     asked: String,
 }
 
-/// A name as it is; of a site file, the name of the site that runs it.
+/// Returns a name as it is; for a site file, the name of the site that runs it.
 fn name_of(running: &[RunningSite], argument: &str) -> Result<String, OtherFile> {
     if running.iter().any(|site| site.name == argument) {
         return Ok(argument.to_owned());

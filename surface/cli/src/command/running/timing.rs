@@ -14,13 +14,14 @@ use super::ps::NONE;
 #[derive(Default)]
 pub(super) struct Timing {
     buffers: FigureBuffers,
-    /// With what is missed beside what a task has counted itself.
+    /// Partition and task, its figures, and the missed releases that the task has not counted
+    /// itself.
     tasks: Vec<(String, TaskFigures, u64)>,
 }
 
 impl Timing {
-    /// Adds the tasks of a partition; those that could not be read whole are left out. The first
-    /// has missed `absent` releases more, which never came.
+    /// Adds the tasks of a partition; tasks that could not be read whole are left out. The first
+    /// task has missed `absent` more releases, which never came.
     pub(super) fn add(
         &mut self,
         opened: Opened,
@@ -39,7 +40,7 @@ impl Timing {
         Ok(())
     }
 
-    /// The table in lines of at most `columns`; empty without tasks.
+    /// Returns the table in lines of at most `columns`; no lines without tasks.
     pub(super) fn lines(&self, columns: usize) -> Vec<String> {
         if self.tasks.is_empty() {
             return Vec::new();
@@ -71,7 +72,7 @@ impl Timing {
     }
 }
 
-/// A period; of a task that has none a dash.
+/// Returns a period; a dash for a task that has none.
 fn period(period: Nanos) -> String {
     if period == Nanos::ZERO { NONE.to_owned() } else { period.to_string() }
 }

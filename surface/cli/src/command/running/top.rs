@@ -19,10 +19,10 @@ use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal;
 
-/// The longest wait for a key without a look whether to stop.
+/// The longest wait for a key between two looks at the stop flag.
 const DOZE: Duration = Duration::from_millis(50);
 
-/// There is nowhere to draw.
+/// The screen can't be drawn.
 #[derive(Debug, thiserror::Error)]
 enum TopError {
     #[error("`quietcore top` draws on a terminal, and this is none; use `quietcore top --once`")]
@@ -44,7 +44,7 @@ pub(in crate::command) fn run(request: &Top) -> Result<Status, Failure> {
     }
     let mut screen = ratatui::try_init().map_err(TopError::Terminal)?;
     let shown = show(request, &mut collector, &mut screen, &stop);
-    // The terminal is as it was before anything is said on it.
+    // The terminal is restored before anything is printed on it.
     ratatui::restore();
     shown.map(|()| Status::Done)
 }

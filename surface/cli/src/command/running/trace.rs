@@ -14,7 +14,7 @@ use quietcore_record::verdict::thousands;
 use quietcore_report::recording::{Named, page, svg};
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::recording::{
-    FileFormat, Length, Output, Progress, Summary, TableFile, Wanted, record,
+    FileFormat, Length, Output, Progress, RecordingRequest, Summary, TableFile, record,
 };
 use quietcore_supervisor::trigger::Stage;
 use quietcore_units::Nanos;
@@ -29,16 +29,16 @@ use crate::finish;
 use crate::machine;
 use crate::status::{Failure, Status};
 
-/// What `trace --json` prints.
+/// The document that `trace --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
     partition: &'a str,
-    /// Samples kept.
+    /// Number of samples kept.
     samples: u64,
     wanted: u64,
     lost: u64,
-    /// Samples from before the trigger.
+    /// Number of samples from before the trigger.
     pre: u64,
     /// Cycle of the trigger, or of the first sample.
     began_at: Option<u64>,
@@ -81,7 +81,11 @@ pub(in crate::command) fn run(request: &TraceRequest) -> Result<Status, Failure>
     Ok(if summary.ended_early.is_none() { Status::Done } else { Status::NotPassed })
 }
 
-fn wanted(request: &TraceRequest, client: &mut Client, partition: &str) -> Result<Wanted, Failure> {
+fn wanted(
+    request: &TraceRequest,
+    client: &mut Client,
+    partition: &str,
+) -> Result<RecordingRequest, Failure> {
     let (opened, _) = client.open(partition)?;
     let task = match &request.task {
         None => opened.fastest_task(),
@@ -91,7 +95,7 @@ fn wanted(request: &TraceRequest, client: &mut Client, partition: &str) -> Resul
             Failure::new(format_args!("quietcore: no task `{text}`; there are `{known}`"))
         })?,
     };
-    Ok(Wanted {
+    Ok(RecordingRequest {
         variables: request.variables.clone(),
         every: request.every,
         task,
@@ -101,7 +105,7 @@ fn wanted(request: &TraceRequest, client: &mut Client, partition: &str) -> Resul
     })
 }
 
-/// Where the recording goes.
+/// The files that the recording goes into.
 struct Files {
     out: Option<TableFile>,
     evidence: Option<(Writer, std::path::PathBuf, TableFile)>,
@@ -109,7 +113,7 @@ struct Files {
 }
 
 impl Files {
-    /// Makes sure that all of them can be written before anything is recorded.
+    /// Checks that all of them can be written, before anything is recorded.
     fn prepare(request: &TraceRequest, name: &str) -> Result<Self, Failure> {
         let out = request.out.as_deref().map(table_file).transpose()?;
         if let Some(plot) = &request.plot
@@ -186,7 +190,8 @@ fn not_written(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format_args!("quietcore: `{}` can't be written: {error}", path.display()))
 }
 
-/// A place for the recording in an evidence folder that is as it was left.
+/// Opens a file for the recording in an evidence folder, which must be unchanged since it was
+/// sealed.
 fn in_evidence(
     folder: &Path,
     name: &str,
@@ -220,7 +225,7 @@ impl Patience {
         Self { limit: request.timeout, since: Instant::now(), over: None }
     }
 
-    /// Returns whether the limit has passed while the trigger is still awaited.
+    /// Returns `true` if the limit has passed while the trigger is still awaited.
     fn is_over(&mut self, stage: Stage) -> bool {
         let limit = self.limit.filter(|_| matches!(stage, Stage::Waiting));
         self.over = limit.filter(|it| self.since.elapsed() >= Duration::from_nanos(it.get()));
@@ -244,7 +249,7 @@ impl Bar {
         Self { bar, trigger: request.trigger.as_ref().map(ToString::to_string) }
     }
 
-    /// Says what is waited for where no bar shows it.
+    /// Prints what is waited for if no bar shows it.
     fn begin(&self, name: &str) {
         if let (Some(trigger), true) = (&self.trigger, self.bar.is_hidden()) {
             crate::terminal::say(format_args!(

@@ -10,11 +10,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_host::Facts;
-use quietcore_host::controls::Wanted;
-use quietcore_host::facts::TimeReality;
 use quietcore_record::verdict::thousands;
-use quietcore_site::{Backend, Site as SiteFile};
-use quietcore_supervisor::Site;
+use quietcore_settings::RequestedSettings;
+use quietcore_site::{HostRequirement, Site as SiteFile};
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::{Places, StartedBy};
@@ -48,7 +46,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let degraded = command::plan::make_run(&file.site, &facts)?;
     command::plan::remark(&file.site, &degraded);
     let name = file.site.name().to_owned();
-    let controls = machine::controls(!Wanted::of(&file.site).is_empty())?;
+    let controls = machine::controls(!RequestedSettings::of(&file.site).is_empty())?;
     let plan = Plan {
         site: Arc::new(file.site),
         site_file: request.site.clone(),
@@ -68,7 +66,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let log =
         request.detached.then(|| background::Log::of(&places, &name, &request.site)).transpose()?;
     let partitions = stay(&running, request, &stop, log.as_ref());
-    let timing = timing_of(running.site(), &partitions);
+    let timing = timing_of(&running, &partitions);
     for left in running.down() {
         crate::terminal::say(left);
     }
@@ -76,7 +74,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     crate::terminal::say(format_args!("{name}: down"));
     let lines: String =
         timing.lines(crate::terminal::width()).iter().map(|line| format!("{line}\n")).collect();
-    if let Some(because) = TimeReality::measure().why_not_real() {
+    if let Some(because) = Facts::why_time_is_not_real_now() {
         crate::terminal::say(format_args!(
             "timing not valid: this machine's time is emulated ({because})"
         ));
@@ -87,11 +85,11 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     Ok(if well { Status::Done } else { Status::NotPassed })
 }
 
-/// Reads the facts that decide whether this site can run. A guest is tried only where the site has
-/// any: that takes a moment, and seconds where guests are interpreted.
+/// Reads the facts that decide whether this site can run. A guest is tried only if the site has
+/// any: that takes a moment, and seconds if guests are interpreted.
 fn facts_for(site: &SiteFile) -> Facts {
     let mut facts = Facts::read_quickly();
-    if site.partitions().iter().any(|it| it.backend == Backend::Kvm) {
+    if site.requires(HostRequirement::Kvm) {
         facts.try_guests();
     }
     facts
@@ -105,8 +103,8 @@ fn how_to_end(request: &Up) -> String {
     }
 }
 
-/// Describes what went wrong with a partition while its site was up, beyond its figures; `None`
-/// where nothing did.
+/// Returns what went wrong with a partition while its site was up, beyond its figures; `None` if
+/// nothing did.
 fn trouble(partition: &PartitionState) -> Option<String> {
     let PartitionState { name, state, faults, absent_cycles: absent, .. } = partition;
     let mut parts = Vec::new();
@@ -126,7 +124,8 @@ fn trouble(partition: &PartitionState) -> Option<String> {
     (!parts.is_empty()).then(|| visible(&format!("{name}: {}", parts.join("; "))))
 }
 
-/// Shows what happens until it shall end, and returns how the partitions were then.
+/// Shows events and status until the site is to end, and returns the partitions' states at that
+/// time.
 fn stay(
     running: &Running,
     request: &Up,
@@ -144,7 +143,7 @@ fn stay(
             show.say(&event_line(&event));
         }
         log.inspect(|log| log.keep_short());
-        let partitions = site.list();
+        let partitions = site.partitions().partitions;
         if looks.is_multiple_of(DRAW_EVERY) {
             show.status(&partitions);
         }
@@ -162,11 +161,11 @@ fn stay(
     }
 }
 
-/// The timing of all partitions; what can't be read is said.
-fn timing_of(site: &dyn Site, partitions: &[PartitionState]) -> Timing {
+/// Returns the timing of all partitions; prints which can't be read.
+fn timing_of(running: &Running, partitions: &[PartitionState]) -> Timing {
     let mut timing = Timing::default();
     for partition in partitions {
-        match site.open(&partition.name) {
+        match running.open(&partition.name) {
             Ok((opened, file)) => {
                 if let Err(error) = timing.add(opened, file, partition.absent_cycles) {
                     crate::terminal::say(format_args!("{}: {}", partition.name, Causes(&error)));
@@ -187,7 +186,7 @@ fn event_line(event: &EventLine) -> String {
     visible(&format!("{time} {sign} {}{cycle}: {}", event.partition, event.text))
 }
 
-/// One line that is always up to date, on a terminal.
+/// A status line on a terminal that is always up to date.
 struct Show {
     bar: ProgressBar,
     terminal: bool,

@@ -16,18 +16,18 @@ use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::Palette;
 
-/// The longest sleep without a look whether to stop.
+/// The longest sleep between two looks at the stop flag.
 const DOZE: Duration = Duration::from_millis(50);
 
-/// How samples are shown.
+/// A form in which samples are shown.
 enum Form {
-    /// Once, as a table.
+    /// One sample as a table.
     Table,
-    /// A table that is drawn over itself.
+    /// A table that is drawn over the previous one.
     Screen(Screen),
-    /// A line a variable.
+    /// One line per variable.
     Lines,
-    /// An object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -76,7 +76,7 @@ fn text(form: &mut Form, label: &str, sample: &Sample, rows: &[&Row]) -> String 
     }
 }
 
-/// Prints. Whether somebody still reads.
+/// Prints text. Returns `false` if the reader has gone away.
 pub(super) fn put(text: &str) -> Result<bool, Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
@@ -86,7 +86,7 @@ pub(super) fn put(text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Sleeps; `false` when told to stop.
+/// Sleeps until `due`; returns `false` if told to stop.
 fn sleep_until(due: Instant, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Relaxed) {

@@ -9,23 +9,24 @@ use crate::command;
 use crate::finish;
 use crate::status::{Failure, Status};
 
-/// The digits of a key's name that people compare.
+/// Number of digits of a key's name that people compare.
 const ID_DIGITS: usize = 16;
 
 /// The result of a verification, as `--json` prints it.
 #[derive(Serialize)]
 struct Finding {
     schema: &'static str,
-    /// True where it is as the key that was asked for signed it, and nothing contradicts it.
+    /// `true` if the folder is as the given key signed it, and nothing contradicts it.
     genuine: bool,
     signature: Standing,
-    /// The key that has signed it; absent where none has.
+    /// The key that signed it; `None` if none did.
     keyid: Option<String>,
     /// The verdict that follows from the records.
     verdict: Verdict,
-    /// Pages that were signed and are not there; they are made from the rest, and say nothing.
+    /// Pages that were signed and are missing. They say nothing of their own: `quietcore report`
+    /// makes them from the rest.
     not_there: Vec<String>,
-    /// Everything wrong with it, in words.
+    /// Problems of the folder, in words.
     problems: Vec<String>,
 }
 
@@ -33,13 +34,13 @@ struct Finding {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Standing {
-    /// Signed by the key that was asked for.
+    /// Signed by the given key.
     Valid,
-    /// Signed by another one.
+    /// Signed by another key.
     OtherKey,
-    /// Signed, and no key is known to check it by.
+    /// Signed, but no key is known to check it by.
     UnknownKey,
-    /// Not signed.
+    /// The folder has no signature.
     Unsigned,
     /// The signature does not hold.
     Broken,
@@ -104,7 +105,7 @@ fn statement(signature: &Signature) -> Option<&Statement> {
     }
 }
 
-/// The answer first, then the verdict, then what is wrong.
+/// Returns the answer first, then the verdict, then the problems.
 fn words(finding: &Finding, evidence: &Evidence, key_given: bool) -> String {
     let visible = crate::terminal::visible;
     let keyid = finding.keyid.as_deref().map(short).unwrap_or_default();
@@ -143,7 +144,7 @@ fn words(finding: &Finding, evidence: &Evidence, key_given: bool) -> String {
     text
 }
 
-/// A line about a folder's signature.
+/// Returns a line about a folder's signature.
 pub(super) fn line(signature: &Signature) -> String {
     let Some(key) = signed_by(signature) else {
         return match signature {

@@ -45,7 +45,7 @@ mod tests {
         assert!(doorbell.ring());
     }
 
-    /// Where two threads meet; as close as processors can.
+    /// The meeting point of two threads; as close as processors can.
     struct Meeting(AtomicUsize);
 
     impl Meeting {

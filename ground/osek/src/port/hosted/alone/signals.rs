@@ -58,7 +58,7 @@ fn of_source(source: u32) -> Option<c_int> {
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// What was in place before.
+/// The signal handlers that were in place before.
 #[derive(Debug)]
 pub(super) struct Handlers {
     actions: [Own<Option<libc::sigaction>>; SIGNALS],
@@ -265,9 +265,5 @@ unsafe fn interrupted_stack(context: *const c_void) -> usize {
     let context: *const libc::ucontext_t = context.cast();
     // SAFETY: as our caller promises.
     let registers = unsafe { &(*context).uc_mcontext };
-    #[cfg(target_arch = "x86_64")]
-    let pointer = registers.gregs[libc::REG_RSP as usize];
-    #[cfg(target_arch = "aarch64")]
-    let pointer = registers.sp;
-    pointer as usize
+    registers.gregs[libc::REG_RSP as usize] as usize
 }

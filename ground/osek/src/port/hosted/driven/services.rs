@@ -1,4 +1,5 @@
-//! What the loader of a module offers: `quietcore_services.h`, as far as the machine uses it.
+//! Services that the loader of a module offers: `quietcore_services.h`, as far as the machine uses
+//! it.
 // UNSAFETY: reads a table that C has written, and calls its functions.
 #![expect(unsafe_code, reason = "the table is the loader's, and its functions are C")]
 
@@ -29,13 +30,13 @@ type Instant = extern "C" fn(*const c_void) -> u64;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Services {
-    /// Its version.
+    /// Version of the table that the loader wrote.
     pub version: u32,
     /// Its bytes at the loader.
     pub bytes: u32,
     /// The first argument of each function.
     pub context: *const c_void,
-    /// What COM uses.
+    /// Functions that COM uses.
     pub com: [*const c_void; 8],
     /// The instant of this cycle.
     pub now: Option<Instant>,
@@ -53,7 +54,7 @@ pub struct Services {
     pub clock: Option<Instant>,
 }
 
-/// What is used of the table; a copy.
+/// A copy of the services that are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
     context: *const c_void,

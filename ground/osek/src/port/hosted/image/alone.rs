@@ -1,6 +1,6 @@
 //! A machine that is alone: in a guest there is none, as it needs an operating system.
 //!
-//! What belongs to such a machine is here as nothing, so that all else need not know.
+//! The members of such a machine are empty here, so that all else need not know.
 
 use super::{Hosted, Refused};
 use crate::configuration::Configuration;

@@ -3,11 +3,6 @@
 // UNSAFETY: switches contexts, and looks at registers.
 #![expect(unsafe_code, reason = "contexts are switched")]
 
-#[cfg(target_arch = "aarch64")]
-#[path = "tests/aarch64.rs"]
-mod processor;
-#[cfg(target_arch = "x86_64")]
-#[path = "tests/x86_64.rs"]
 mod processor;
 
 use std::boxed::Box;

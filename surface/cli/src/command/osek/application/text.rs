@@ -1,18 +1,19 @@
-//! An application as people read it: a line for the whole, and a table for each kind of object.
+//! An application as text: a line for the whole, and a table for each kind of object.
 
+use quietcore_oil::{Alarm, Counter, ScheduleTable, Task};
 use quietcore_units::{ByteSize, Nanos};
 
-use super::{Alarm, Application, Ceiling, CounterRow, Property, Resource, ScheduleTable, Task};
+use super::{AnyResource, Application, Ceiling, kind, start};
 use crate::table::Table;
 use crate::terminal::width;
 
-impl Application {
-    /// The text, in as many columns as text may have.
+impl Application<'_> {
+    /// Returns the text, its tables as wide as the terminal.
     pub(in crate::command::osek) fn text(&self) -> String {
         let tables = [
             self.tasks(),
             self.isrs(),
-            self.resources(),
+            self.resource_table(),
             self.events(),
             self.counters(),
             self.alarms(),
@@ -27,25 +28,25 @@ impl Application {
     }
 
     fn head(&self) -> Vec<String> {
-        let tick = self.tick_ns.map(|tick_ns| {
+        let tick = self.0.hardware_tick_ns().map(|tick_ns| {
             let period = Nanos::new(tick_ns);
             format!(", a tick every {period} (`period` in a site file)")
         });
         let tick = tick.unwrap_or_default();
-        let modes = match &self.modes[..] {
+        let modes = match &self.modes()[..] {
             [only] => format!("application mode: {only}"),
             all => format!("application modes: {}; {} is the default", all.join(", "), all[0]),
         };
-        vec![format!("{}, {} status{tick}", self.class, self.status), modes]
+        vec![format!("{}, {} status{tick}", self.class(), self.status()), modes]
     }
 
     fn tasks(&self) -> Table {
         let mut table = Table::new(&["task", "kind", ">priority", ">activations", ">stack", ""]);
-        for task in &self.tasks {
+        for task in self.0.tasks() {
             table.row([
                 task.name.clone(),
-                task.kind.clone(),
-                task.priority.to_string(),
+                kind(task),
+                task.given_priority.to_string(),
                 task.activations.to_string(),
                 ByteSize::new(u64::from(task.stack_bytes)).to_string(),
                 self.notes_on(task),
@@ -54,14 +55,14 @@ impl Application {
         table
     }
 
-    /// What is special about a task.
+    /// Returns the notes of a task, such as its budget, for the last column.
     fn notes_on(&self, task: &Task) -> String {
         let budget = task.budget_ns.map(|budget| format!("budget {}", Nanos::new(budget)));
         let arrival =
             task.inter_arrival_ns.map(|time| format!("at most every {}", Nanos::new(time)));
         let notes = [
-            task.autostart
-                .then(|| format!("starts by itself{}", self.only_in(&task.autostart_modes))),
+            (task.autostart != 0)
+                .then(|| format!("starts by itself{}", self.only_in(task.autostart))),
             (!task.preemptable).then(|| "not preemptable".to_owned()),
             budget,
             arrival,
@@ -69,9 +70,10 @@ impl Application {
         notes.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The modes in which something starts, where it does not in all.
-    fn only_in(&self, modes: &[String]) -> String {
-        if modes.len() == self.modes.len() || modes.is_empty() {
+    /// Returns the modes in which something starts by itself; empty if it does so in every mode.
+    fn only_in(&self, modes: u32) -> String {
+        let modes = self.modes_of(modes);
+        if modes.len() == self.modes().len() || modes.is_empty() {
             String::new()
         } else {
             format!(" in {}", modes.join(", "))
@@ -80,7 +82,7 @@ impl Application {
 
     fn isrs(&self) -> Table {
         let mut table = Table::new(&["ISR", ">category", ">level", ">source"]);
-        for isr in &self.isrs {
+        for isr in self.0.isrs() {
             table.row([
                 isr.name.clone(),
                 isr.category.to_string(),
@@ -91,14 +93,14 @@ impl Application {
         table
     }
 
-    fn resources(&self) -> Table {
+    fn resource_table(&self) -> Table {
         let mut table = Table::new(&["resource", "kind", "ceiling", "used by"]);
-        for resource in &self.resources {
+        for resource in self.resources() {
             table.row([
-                resource.name.clone(),
+                resource.name.to_owned(),
                 resource.kind(),
                 resource.ceiling.text(),
-                or_dash(resource.used_by.join(", ")),
+                or_dash(resource.users.join(", ")),
             ]);
         }
         table
@@ -106,11 +108,11 @@ impl Application {
 
     fn events(&self) -> Table {
         let mut table = Table::new(&["event", ">mask", "received by"]);
-        for event in &self.events {
+        for (number, event) in self.0.events().iter().enumerate() {
             table.row([
                 event.name.clone(),
                 format!("{:#x}", event.mask),
-                or_dash(event.received_by.join(", ")),
+                or_dash(self.receivers(number).join(", ")),
             ]);
         }
         table
@@ -119,11 +121,11 @@ impl Application {
     fn counters(&self) -> Table {
         let heading = ["counter", "kind", ">largest value", ">ticks per base", ">least cycle"];
         let mut table = Table::new(&heading);
-        for counter in &self.counters {
+        for counter in self.0.counters() {
             table.row([
                 counter.name.clone(),
-                counter.kind(),
-                counter.max_allowed_value.to_string(),
+                driven_by(counter),
+                counter.max_allowed.to_string(),
                 counter.ticks_per_base.to_string(),
                 counter.min_cycle.to_string(),
             ]);
@@ -133,12 +135,12 @@ impl Application {
 
     fn alarms(&self) -> Table {
         let mut table = Table::new(&["alarm", "counter", ">first", ">cycle", "does"]);
-        for alarm in &self.alarms {
+        for alarm in self.0.alarms() {
             table.row([
                 alarm.name.clone(),
-                alarm.counter.clone(),
-                ticks(alarm.first),
-                ticks(alarm.cycle),
+                self.counter(alarm.counter).to_owned(),
+                ticks(alarm.start.map(|start| start.first)),
+                ticks(alarm.start.map(|start| start.cycle)),
                 self.done_by(alarm),
             ]);
         }
@@ -146,20 +148,22 @@ impl Application {
     }
 
     fn done_by(&self, alarm: &Alarm) -> String {
-        match self.only_in(&alarm.autostart_modes) {
-            modes if modes.is_empty() => alarm.action.clone(),
-            modes => format!("{}; starts{modes}", alarm.action),
+        let action = self.action(&alarm.action);
+        match self.only_in(alarm.start.map_or(0, |start| start.modes)) {
+            modes if modes.is_empty() => action,
+            modes => format!("{action}; starts{modes}"),
         }
     }
 
-    /// A row for each table, and one for each of its expiry points.
+    /// Returns a row for each table, and one for each of its expiry points.
     fn schedule_tables(&self) -> Table {
         let mut table = Table::new(&["schedule table", "counter", ">at", "does"]);
-        for one in &self.schedule_tables {
-            let cells = [one.name.clone(), one.counter.clone(), String::new(), self.runs(one)];
+        for one in self.0.schedule_tables() {
+            let counter = self.counter(one.counter).to_owned();
+            let cells = [one.name.clone(), counter, String::new(), self.runs(one)];
             table.row(cells);
-            for point in &one.expiry_points {
-                let (offset, actions) = (point.offset.to_string(), point.actions.join(", "));
+            for point in &one.points {
+                let (offset, actions) = (point.offset.to_string(), self.actions(point).join(", "));
                 table.row([format!("  {}", point.name), String::new(), offset, actions]);
             }
         }
@@ -168,18 +172,17 @@ impl Application {
 
     fn runs(&self, table: &ScheduleTable) -> String {
         let repeats = if table.repeating { "again and again" } else { "once" };
-        let modes = self.only_in(&table.autostart_modes);
-        let starts = table.start.map(|tick| format!(", starts at tick {tick}{modes}"));
+        let modes = self.only_in(table.autostart);
+        let starts = start(table).map(|tick| format!(", starts at tick {tick}{modes}"));
         format!("{} ticks, {repeats}{}", table.duration, starts.unwrap_or_default())
     }
 }
 
-impl Resource {
+impl AnyResource<'_> {
     fn kind(&self) -> String {
-        match (&self.property, &self.linked_to) {
-            (Property::Linked, Some(other)) => format!("another name of {other}"),
-            (Property::Internal, _) => "internal".to_owned(),
-            _ => "standard".to_owned(),
+        match self.linked_to {
+            Some(other) => format!("another name of {other}"),
+            None => self.property.to_owned(),
         }
     }
 }
@@ -194,12 +197,10 @@ impl Ceiling {
     }
 }
 
-impl CounterRow {
-    fn kind(&self) -> String {
-        match self.tick_ns {
-            Some(tick_ns) => format!("tick of {}", Nanos::new(tick_ns)),
-            None => "software".to_owned(),
-        }
+fn driven_by(counter: &Counter) -> String {
+    match counter.tick_ns {
+        Some(tick_ns) => format!("tick of {}", Nanos::new(tick_ns)),
+        None => "software".to_owned(),
     }
 }
 

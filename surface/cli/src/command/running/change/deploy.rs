@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quietcore_record::verdict::thousands;
-use quietcore_supervisor::control::{DeployPatience, Deployed, NotForced, Probation};
+use quietcore_supervisor::control::{DeployPatience, Deployed, NotForced, Probation, Verb};
 use serde::Serialize;
 
 use super::super::site;
@@ -12,10 +12,10 @@ use crate::command;
 use crate::status::{Failure, Status};
 use crate::terminal::visible;
 
-/// Variables that begin anew and are named on the terminal.
+/// The largest number of variables of each kind that are named on the terminal.
 const NAMED_MAX: usize = 20;
 
-/// What `deploy --json` prints.
+/// The document that `deploy --json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -34,7 +34,8 @@ pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
         true => DeployPatience::UntilItRuns,
         false => DeployPatience::UntilProven,
     };
-    let deployed = client.deploy(&partition, &folder, patience, &mut progress)?;
+    let deploy = Verb::deploy(folder, patience);
+    let deployed: Deployed = client.ask_hearing(&partition, deploy, &mut progress)?;
     if request.json {
         let schema = "quietcore.deployed/1";
         let document = Document { schema, partition: &partition, deployed: &deployed };
@@ -73,7 +74,7 @@ fn text(partition: &str, deployed: &Deployed) -> String {
     }
 }
 
-/// Of a build that runs, `standing` what of its probation is known.
+/// Returns the text about a build that runs; `standing` is what is known of its probation.
 fn good(partition: &str, deployed: &Deployed, standing: &str) -> String {
     let Deployed { generation, cycle, gap_cycles, release, carried, .. } = deployed;
     let cycle = thousands(*cycle);

@@ -1,9 +1,9 @@
 //! `quietcore restart`
 
-use quietcore_supervisor::control::Restart;
+use quietcore_supervisor::control::{Done, Restart, Verb};
 
 use super::super::site;
-use crate::arguments::{How, RestartRequest};
+use crate::arguments::RestartRequest;
 use crate::command;
 use crate::status::{Failure, Status};
 
@@ -17,12 +17,12 @@ pub(in crate::command) fn run(request: &RestartRequest) -> Result<Status, Failur
         }
     }
     let (mut client, partition) = site::of_partition(&request.of)?;
-    let (how, word) = match request.how {
-        How::Warm => (Restart::Warm, "warm"),
-        How::Cold => (Restart::Cold, "cold"),
-        How::Origin => (Restart::Origin, "from its origin"),
+    let word = match request.how {
+        Restart::Warm => "warm",
+        Restart::Cold => "cold",
+        Restart::Origin => "from its origin",
     };
-    client.restart(&partition, how)?;
+    let Done {} = client.ask(&partition, Verb::Restart { how: request.how })?;
     command::print_lines(&format!("{partition}: started {word}\n"))?;
     Ok(Status::Done)
 }

@@ -11,7 +11,7 @@ use crate::command::running::watch::put;
 use crate::status::{Failure, Status};
 use crate::terminal::say;
 
-/// Tells the events of a site that is down; `None` where no such site is meant.
+/// Prints the events of a site that is down; returns `None` if the request means no such site.
 pub(super) fn tell(request: &Events) -> Result<Option<Status>, Failure> {
     let places = Places::of_environment()?;
     let meant = meant(request, &places.running()?, places.past());
@@ -30,8 +30,8 @@ pub(super) fn tell(request: &Events) -> Result<Option<Status>, Failure> {
     Ok(Some(Status::Done))
 }
 
-/// The site that is meant and is down, and the partition that is meant of it. Without a name it is
-/// the last one, where none runs.
+/// Returns the site that is down and meant, and its partition that is meant. Without a name it is
+/// the last one, if no site runs.
 fn meant<'a>(
     request: &'a Events,
     running: &[RunningSite],

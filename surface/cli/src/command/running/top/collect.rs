@@ -1,4 +1,4 @@
-//! What `top` shows, gathered: states from the supervisor, figures from the exchanges themselves.
+//! The data that `top` shows: states from the supervisor, figures from the exchanges themselves.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,30 @@ use crate::status::Failure;
 /// A site at one moment.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
-    /// Its name.
     pub(super) site: String,
-    /// When, RFC 3339, UTC.
+    /// Time of the snapshot, RFC 3339, UTC.
     pub(super) at: String,
-    /// Its partitions, in the order of the site file.
+    /// Partitions in the order of the site file.
     pub(super) partitions: Vec<Pane>,
 }
 
 /// A partition at one moment.
 #[derive(Clone, Debug)]
 pub(super) struct Pane {
-    /// Its state.
     pub(super) state: PartitionState,
-    /// The figures of its tasks; none where its exchange can't be read now.
+    /// Figures of the tasks; empty if the exchange can't be read now.
     pub(super) tasks: Vec<TaskFigures>,
 }
 
-/// Gathers snapshots.
+/// Gathers snapshots of one site.
 pub(super) struct Collector {
     client: Client,
-    /// The monitors, each with the life of the partition that it is of.
+    /// A monitor for each partition, with the life of the partition that it belongs to.
     monitors: BTreeMap<String, (Life, Monitor)>,
     buffers: FigureBuffers,
 }
 
-/// Build, restarts and process: another one of any has another exchange, or other symbols.
+/// Build, restarts and process: if any of them changes, the exchange or the symbols are others.
 type Life = (u32, u32, Option<u32>);
 
 impl Collector {
@@ -45,7 +43,7 @@ impl Collector {
         Self { client, monitors: BTreeMap::new(), buffers: FigureBuffers::default() }
     }
 
-    /// The site as it is now.
+    /// Returns the site as it is now.
     pub(super) fn collect(&mut self) -> Result<Snapshot, Failure> {
         let mut partitions = Vec::new();
         for state in self.client.list()? {

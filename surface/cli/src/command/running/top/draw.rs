@@ -1,4 +1,4 @@
-//! How `top` looks. Pure: a snapshot and a view onto a frame, or as text.
+//! The look of `top`. This module is pure: it draws a snapshot and a view onto a frame, or as text.
 //!
 //! ```text
 //! press-line                                    20:15:03  sorted by site file
@@ -34,14 +34,14 @@ use crate::table::Table;
 
 /// Columns of the figures beside the histogram.
 const FIGURES: u16 = 46;
-/// Those of their names.
+/// Columns of the figures' names.
 const NAMES: usize = 10;
-/// The narrowest histogram.
+/// The fewest columns of a histogram.
 const HISTOGRAM_MIN: u16 = 30;
-/// Worst cases shown.
+/// The largest number of worst cases shown.
 const WORST_MAX: usize = 8;
 
-/// Draws everything.
+/// Draws the whole screen: list, histogram, figures and keys.
 pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
     let panes = view.sorted(snapshot);
     let place = view.place(&panes);
@@ -66,7 +66,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
     let title = title_of(pane, view.shown);
     let rule = "─".repeat(usize::from(gap.width).saturating_sub(title.chars().count()));
     frame.render_widget(Line::styled(title + &rule, paint.dim()), gap);
-    // The last column gives way first; it is told of the chosen one.
+    // The last column is left out first; the chosen partition's is shown below.
     let fits = self::list(&panes).fits(usize::from(list.width));
     let left_out = (!fits && pane.state.fieldbus.is_some()).then(|| fieldbus(&pane.state));
     draw_body(frame, pane, view, body, left_out, paint);
@@ -74,7 +74,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
     frame.render_widget(Line::styled(help, paint.dim()), keys);
 }
 
-/// The line above the histogram: what it shows, and how much of it.
+/// Returns the line above the histogram: its quantity, number of values and tallest bar.
 fn title_of(pane: &Pane, shown: Shown) -> String {
     let mut title = format!("─ {} · {}", pane.state.name, shown.name());
     if let Some(bars) = pane.tasks.first().map(|task| bars_of(task, shown)) {
@@ -93,7 +93,7 @@ fn bars_of(task: &TaskFigures, shown: Shown) -> &LogBars {
     }
 }
 
-/// Styles, without colour where none is wanted.
+/// Styles, without colour if none is wanted.
 #[derive(Clone, Copy)]
 struct Paint {
     color: bool,
@@ -152,7 +152,8 @@ fn list(panes: &[&Pane]) -> columns::Table {
     table
 }
 
-/// The list in `area`, moved so that the chosen one is in it. Columns that do not fit are left out.
+/// Returns the list for `area`, scrolled so that it includes the chosen partition. Columns that do
+/// not fit are left out.
 fn list_lines<'a>(panes: &[&Pane], place: usize, area: Rect, paint: Paint) -> Vec<Line<'a>> {
     let mut lines = list(panes).lines(usize::from(area.width), false).into_iter();
     let room = usize::from(area.height).saturating_sub(1).max(1);
@@ -216,7 +217,7 @@ fn draw_body(
     frame.render_widget(Paragraph::new(lines), right);
 }
 
-/// Bars of a histogram with an axis below: the last line names the decades.
+/// Returns the bars of a histogram; the last line is an axis that names the decades.
 fn histogram(bars: &LogBars, width: usize, height: usize) -> Vec<String> {
     const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     if height < 2 || width == 0 {
@@ -247,8 +248,7 @@ fn histogram(bars: &LogBars, width: usize, height: usize) -> Vec<String> {
     lines
 }
 
-/// Values below the bars where they lie: ones, twos and fives of each decade as far as there is
-/// room.
+/// Returns the values below the bars: ones, twos and fives of each decade if there is room.
 fn axis(bars: &Range<usize>, width: usize) -> String {
     let decades = (2..=10).map(|exponent| 10_u64.pow(exponent));
     let values = decades.flat_map(|decade| [1, 2, 5].map(|digit| Nanos::new(digit * decade)));
@@ -269,7 +269,7 @@ fn axis(bars: &Range<usize>, width: usize) -> String {
     line
 }
 
-/// A value as people write it: `10 µs`.
+/// Returns a value as people write it: `10 µs`.
 fn mark(value: Nanos) -> String {
     let text = value.to_string();
     match text.split_once(' ') {
@@ -280,7 +280,7 @@ fn mark(value: Nanos) -> String {
     }
 }
 
-/// A task's quantiles and its worst cases.
+/// Returns a task's quantiles and its worst cases.
 fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut name = if named { task.name.as_str() } else { "" };
@@ -317,14 +317,14 @@ fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     lines
 }
 
-/// The stalls behind the worst releases, as the report tells them. A place without a release is
-/// left out.
+/// Returns the stalls behind the worst releases, as the report tells them. Entries without a
+/// release are left out.
 fn stalls(spikes: &[Spike]) -> Vec<Stall<Spike>> {
     let late = |spike: &Spike| LateRelease { due_ns: spike.due_ns, latency_ns: spike.latency_ns };
     record::stalls(spikes.iter().copied().filter(|spike| spike.due_ns != 0), late)
 }
 
-/// Everything as text in lines of at most `columns`: what `--once` prints.
+/// Returns everything as text in lines of at most `columns`, for `--once`.
 pub(super) fn text(snapshot: &Snapshot, columns: usize) -> String {
     let panes: Vec<&Pane> = snapshot.partitions.iter().collect();
     let mut lines = vec![format!("{}  {}", snapshot.site, snapshot.at)];

@@ -1,10 +1,10 @@
-//! What the person at `top` has chosen, and what keys do. Pure.
+//! The choices of the person at `top`, and the effect of keys. This module is pure.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::collect::{Pane, Snapshot};
 
-/// What the histogram shows.
+/// The quantity that the histogram shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     Release,
@@ -29,10 +29,10 @@ impl Shown {
     }
 }
 
-/// By what the partitions are sorted.
+/// The order in which partitions are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// As in the site file.
+    /// The order of the site file.
     File,
     /// The longest release latency first, in periods.
     Worst,
@@ -58,18 +58,18 @@ impl Sort {
     }
 }
 
-/// What has been chosen.
+/// The choices that keys have made.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// The chosen partition, by name: sorting must not change it.
+    /// Name of the chosen partition; by name, since sorting must not change it.
     pub(super) chosen: Option<String>,
     pub(super) shown: Shown,
     pub(super) sort: Sort,
-    /// Whether colours are used.
+    /// `true` if colours are used.
     pub(super) color: bool,
 }
 
-/// What follows from a key.
+/// The consequence of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     End,
@@ -82,7 +82,7 @@ impl View {
         Self { chosen: None, shown: Shown::Release, sort: Sort::File, color }
     }
 
-    /// The partitions in the order in which they are shown.
+    /// Returns the partitions in the order in which they are shown.
     pub(super) fn sorted<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s Pane> {
         let mut panes: Vec<&Pane> = snapshot.partitions.iter().collect();
         match self.sort {
@@ -96,13 +96,13 @@ impl View {
         panes
     }
 
-    /// The place of the chosen partition among the sorted ones; the first where none is chosen.
+    /// Returns the index of the chosen partition among the sorted ones; 0 if none is chosen.
     pub(super) fn place(&self, panes: &[&Pane]) -> usize {
         let chosen = self.chosen.as_deref();
         panes.iter().position(|pane| Some(pane.state.name.as_str()) == chosen).unwrap_or(0)
     }
 
-    /// Answers a key.
+    /// Changes the choices as a key asks, and returns what is to be done.
     pub(super) fn press(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Answer {
         if key.kind == KeyEventKind::Release {
             return Answer::Nothing;

@@ -1,20 +1,20 @@
-//! What is known of recorded variables beside their values: their units, and what was done to them
-//! meanwhile. Where it can't be had, the plot does without.
+//! Facts about recorded variables beside their values: their units, and changes made to them
+//! meanwhile. A plot without these facts is drawn, too.
 
 use std::path::Path;
 
 use quietcore_record::trace::{Deed, MARKS_MAX, Mark, Meaning, Recording};
 use quietcore_site::Site;
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{AppliedChange, ChangeKind};
+use quietcore_supervisor::control::{AppliedChange, ChangeKind, Effect, History};
 use quietcore_supervisor::places::{Places, SiteDescription};
 
 use crate::files;
 
-/// What is noted before a recording begins.
+/// Facts that are noted before a recording begins.
 pub(super) struct Known {
     partition: String,
-    /// The number of the next change.
+    /// Number of the next change; `None` if the site does not tell.
     since: Option<u64>,
     site: Option<Site>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn begin(client: &mut Client, partition: &str) -> Self {
         // The oldest of them don't matter: only the number is asked for.
-        let since = client.changes(u64::MAX).ok().map(|(_, next)| next);
+        let since = client.changes(u64::MAX).ok().map(|History { next, .. }| next);
         let running = Places::of_environment().and_then(|places| places.running());
         let mut running = running.unwrap_or_default().into_iter();
         let site = running.find(|site| site.name == client.site());
@@ -30,7 +30,7 @@ impl Known {
         Self { partition: partition.to_owned(), since, site }
     }
 
-    /// Adds what is known to a recording that has ended.
+    /// Adds units and changes to a recording that has ended.
     pub(super) fn add_to(self, recording: &mut Recording, client: &mut Client) {
         let buses = self.site.iter().flat_map(Site::fieldbuses);
         for bus in buses.filter(|bus| bus.partition == self.partition) {
@@ -41,13 +41,13 @@ impl Known {
             }
         }
         let changes = self.since.and_then(|since| client.changes(since).ok());
-        let changes = changes.map(|(changes, _)| changes).unwrap_or_default();
+        let changes = changes.map(|History { changes, .. }| changes).unwrap_or_default();
         let own = changes.iter().filter(|change| change.partition == self.partition);
         own.for_each(|change| add_mark(recording, change));
     }
 }
 
-/// The site file of a site, unless it was changed since that was brought up.
+/// Reads the site file of a site, unless it was changed since the site was started.
 fn site_of(described: &SiteDescription) -> Option<Site> {
     let started = described.started_at.parse::<jiff::Timestamp>().ok()?;
     let path: &Path = &described.site_file;
@@ -58,7 +58,7 @@ fn site_of(described: &SiteDescription) -> Option<Site> {
     Some(files::read_site(path).ok()?.site)
 }
 
-/// Adds a mark for each recorded variable that a change is about.
+/// Adds a mark for each recorded variable that a change concerns.
 fn add_mark(recording: &mut Recording, applied: &AppliedChange) {
     let is_in =
         recording.cycles.is_some_and(|(first, last)| (first..=last).contains(&applied.cycle));
@@ -73,17 +73,14 @@ fn add_mark(recording: &mut Recording, applied: &AppliedChange) {
     }
 }
 
-/// What a change did to a variable; `None` where it is about another one.
+/// Returns the effect of a change on a variable; `None` if it concerns another one or had no
+/// effect.
 fn deed(
     recording: &Recording,
     variable: usize,
     applied: &AppliedChange,
 ) -> Option<(Deed, Option<String>)> {
-    let Some(change) = &applied.change else {
-        // All that is forced was let go; whether this was is known where it was forced meanwhile.
-        let last = recording.marks.iter().rfind(|mark| mark.variable == variable)?;
-        return (last.deed == Deed::Forced).then_some((Deed::Released, None));
-    };
+    let Effect { change, without_effect: None, .. } = &applied.effect else { return None };
     let deed = match change.kind {
         ChangeKind::Set => Deed::Set,
         ChangeKind::Force => Deed::Forced,
@@ -96,7 +93,7 @@ fn deed(
 mod tests {
     use super::*;
     use quietcore_record::trace::Moment;
-    use quietcore_supervisor::control::Change;
+    use quietcore_supervisor::control::{Change, WhyNoEffect, samples};
 
     #[test]
     fn changes_of_recorded_variables_are_marked() {
@@ -105,28 +102,33 @@ mod tests {
             let moment = Moment { cycle, monotonic_ns: 0, seconds: 0.0, lost_before: 0 };
             recording.push(&moment, &[0.0, 0.0]);
         }
-        let change = |kind, variable: &str| {
-            Some(Change {
+        let effect = |kind, variable: &str, without_effect| Effect {
+            change: Change {
                 kind,
                 variable: variable.to_owned(),
                 value: Some("1".to_owned()),
                 allow_nan: false,
-            })
+            },
+            old: None,
+            new: None,
+            without_effect,
         };
-        for (cycle, change) in [
-            (9, change(ChangeKind::Set, "x")),
-            (11, change(ChangeKind::Set, "z")),
-            (12, change(ChangeKind::Set, "y")),
-            (13, change(ChangeKind::Force, "x")),
-            (14, None),
-            (15, None),
-            (20, change(ChangeKind::Set, "x")),
+        let held = Some(WhyNoEffect::HeldByForce);
+        for (cycle, effect) in [
+            (9, effect(ChangeKind::Set, "x", None)),
+            (11, effect(ChangeKind::Set, "z", None)),
+            (12, effect(ChangeKind::Set, "y", None)),
+            (13, effect(ChangeKind::Force, "x", None)),
+            (14, effect(ChangeKind::Set, "x", held)),
+            (15, effect(ChangeKind::Unforce, "x", None)),
+            (20, effect(ChangeKind::Set, "x", None)),
         ] {
-            let partition = "axis".to_owned();
-            add_mark(&mut recording, &AppliedChange { sequence: 0, partition, cycle, change });
+            let (partition, by) = ("axis".to_owned(), samples::asker());
+            let applied = AppliedChange { sequence: 0, partition, cycle, by, effect };
+            add_mark(&mut recording, &applied);
         }
         let marks: Vec<_> =
             recording.marks.iter().map(|it| (it.variable, it.cycle, it.deed)).collect();
-        assert_eq!(marks, [(1, 12, Deed::Set), (0, 13, Deed::Forced), (0, 14, Deed::Released)]);
+        assert_eq!(marks, [(1, 12, Deed::Set), (0, 13, Deed::Forced), (0, 15, Deed::Released)]);
     }
 }

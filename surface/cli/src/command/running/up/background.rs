@@ -1,8 +1,7 @@
 //! `quietcore up --detach`: the same program once more, away from the terminal.
 //!
-//! The child writes what it says into a file beside the site's state. The parent shows that until
-//! the partitions run or the child has given up, so that a mistake in the site file is seen as
-//! usual.
+//! The child writes its output into a file beside the site's state. The parent shows that until the
+//! partitions run or the child has given up, so that a mistake in the site file is seen as usual.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -25,16 +24,17 @@ use crate::files;
 use crate::machine;
 use crate::status::{Failure, Status};
 
-/// The name of the file that the child writes into.
+/// Name of the file that the child writes into.
 const LOG: &str = "up.log";
-/// The most bytes of it; it becomes `up.log.1` then, in the place of the one before.
+/// The largest size of the file in bytes; it then becomes `up.log.1`, in place of the one before.
 const LOG_BYTES_MAX: u64 = 4 << 20;
 /// Time between two looks at the child.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long partitions may start until they are left to it: a fieldbus may never come.
+/// The longest wait for partitions to start. They are left starting after it, since a fieldbus may
+/// never come.
 const START_MAX: Duration = Duration::from_secs(10);
 
-/// What the site says in the background can't be kept.
+/// The file for the output of a site in the background can't be opened.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`{}` can't be opened for writing; make that possible, or set `QUIETCORE_STATE_DIR` to a \
@@ -100,7 +100,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
     }
 }
 
-/// The partitions that don't run yet and have not failed either.
+/// Returns the partitions that neither run yet nor have failed.
 fn starting(places: &Places, site: &str) -> Vec<String> {
     let list = Client::connect(places, Some(site)).and_then(|mut client| client.list());
     let all = list.unwrap_or_default().into_iter();
@@ -124,12 +124,12 @@ fn start(request: &Up, log: &File) -> Result<Child, Failure> {
 pub(super) struct Log(PathBuf);
 
 impl Log {
-    /// Finds the log of a site, which standard output and error go to already.
+    /// Finds the log of a site, which standard output and error already go to.
     pub(super) fn of(places: &Places, site: &str, site_file: &Path) -> Result<Self, PlaceError> {
         Ok(Self(places.state_folder(site, site_file)?.join(LOG)))
     }
 
-    /// Begins the log anew where it is long; if that fails, the old one goes on.
+    /// Begins the log anew if it is long; if that fails, the old one is continued.
     pub(super) fn keep_short(&self) {
         if let Some(file) = next(&self.0, LOG_BYTES_MAX) {
             let _ = replace_outputs(&file);
@@ -137,13 +137,13 @@ impl Log {
     }
 }
 
-/// A new log in the place of one that has reached `limit`.
+/// Returns a new log in place of one that has reached `limit` bytes.
 fn next(path: &Path, limit: u64) -> Option<File> {
     let is_long = fs::metadata(path).is_ok_and(|found| found.len() >= limit);
     is_long.then(|| log_file::open(path, limit).ok()).flatten()
 }
 
-/// Shows what the child has said since.
+/// Shows the child's output since the last call.
 fn follow(said: &mut File) -> io::Result<()> {
     let mut text = Vec::new();
     said.read_to_end(&mut text)?;
@@ -153,7 +153,7 @@ fn follow(said: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends a child in order.
+/// Ends a child in an orderly way.
 fn end(child: &mut Child) {
     if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
         let _ = kill_process(pid, Signal::TERM);
@@ -161,8 +161,8 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Leaves the terminal's session, so that its end is not the site's. A process that leads its group
-/// already can't, and needn't.
+/// Leaves the terminal's session, so that the site outlives it. A process that already leads its
+/// group can't leave, and need not.
 pub(super) fn leave_terminal() {
     let _ = setsid();
 }

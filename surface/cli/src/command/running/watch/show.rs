@@ -1,4 +1,4 @@
-//! How watched variables look: as a table, as lines, as JSON, on a screen. Pure.
+//! The look of watched variables: as a table, as lines, as JSON, on a screen. This module is pure.
 
 use quietcore_program::Value;
 use quietcore_record::verdict::thousands;
@@ -8,15 +8,15 @@ use serde_json::json;
 use crate::table::Table;
 use crate::terminal::{Palette, visible};
 
-/// Lines of a screen that are not variables: the heading, the table's, and one below.
+/// Lines of a screen that hold no variable: the heading, the table's heading, and one below.
 const OTHER_LINES: usize = 3;
 
-/// Which variables have changed since they were last shown.
+/// The values last shown, by which the variables that have changed since are found.
 #[derive(Debug)]
 pub(super) struct Changes {
     deadband: f64,
     generation: u32,
-    /// What was last shown of each variable.
+    /// Value and forced mark of each variable as last shown; `None` if it never was.
     shown: Vec<Option<(Value, bool)>>,
 }
 
@@ -25,7 +25,7 @@ impl Changes {
         Self { deadband, generation: 0, shown: Vec::new() }
     }
 
-    /// Those that have changed; all of them when the program was replaced.
+    /// Returns the rows that have changed; all of them if the program was replaced.
     pub(super) fn of<'s>(&mut self, sample: &'s Sample) -> Vec<&'s Row> {
         if self.generation != sample.generation || self.shown.len() != sample.rows.len() {
             self.generation = sample.generation;
@@ -45,7 +45,8 @@ impl Changes {
     }
 }
 
-/// Whether two values differ by no more than the deadband. What is no number stays the same.
+/// Returns `true` if two values differ by no more than the deadband. Values that are not numbers
+/// must be equal.
 fn is_near(one: &Value, other: &Value, deadband: f64) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(a), Some(b)) if a.is_nan() || b.is_nan() => a.is_nan() && b.is_nan(),
@@ -56,7 +57,7 @@ fn is_near(one: &Value, other: &Value, deadband: f64) -> bool {
     }
 }
 
-/// What is to be said of a sample beside its values.
+/// Returns the line above the values: label, build and cycle, and a warning if there is one.
 fn heading(label: &str, sample: &Sample) -> String {
     let cycle = thousands(sample.cycle);
     let mut text = format!("{label}  build {}  cycle {cycle}", sample.generation);
@@ -82,7 +83,7 @@ fn rows_of(rows: &[&Row]) -> Vec<String> {
     table.lines()
 }
 
-/// A heading and a table.
+/// Returns a heading and a table.
 pub(super) fn table(label: &str, sample: &Sample, rows: &[&Row]) -> String {
     let mut text = heading(label, sample) + "\n";
     for line in rows_of(rows) {
@@ -92,7 +93,7 @@ pub(super) fn table(label: &str, sample: &Sample, rows: &[&Row]) -> String {
     text
 }
 
-/// A line a variable: cycle, path, value, and whether it is forced.
+/// Returns a line per variable: cycle, path, value, and a mark if it is forced.
 pub(super) fn lines(sample: &Sample, rows: &[&Row]) -> String {
     let mut text = String::new();
     for row in rows {
@@ -103,7 +104,7 @@ pub(super) fn lines(sample: &Sample, rows: &[&Row]) -> String {
     text
 }
 
-/// An object on one line.
+/// Returns an object on one line.
 pub(super) fn json(label: &str, sample: &Sample, rows: &[&Row]) -> String {
     let values: Vec<_> = rows
         .iter()
@@ -129,7 +130,7 @@ pub(super) fn json(label: &str, sample: &Sample, rows: &[&Row]) -> String {
     format!("{object}\n")
 }
 
-/// A number where JSON has it; `NaN` and the infinities, names and addresses are texts.
+/// Returns a number where JSON has it; `NaN`, the infinities, names and addresses are strings.
 fn value(value: &Value) -> serde_json::Value {
     match value {
         Value::Bool(value) => json!(value),
@@ -144,16 +145,16 @@ fn value(value: &Value) -> serde_json::Value {
     }
 }
 
-/// A table that is drawn over itself.
+/// A table that is drawn over the previous one.
 #[derive(Debug, Default)]
 pub(super) struct Screen {
-    /// Lines that stand there from the last time.
+    /// Number of lines on the screen from the last time.
     drawn: usize,
     before: Option<Sample>,
 }
 
 impl Screen {
-    /// The sample in `size` columns and rows. What has changed since the last one is bold.
+    /// Returns the sample in `size` columns and rows. Changes since the last one are bold.
     pub(super) fn draw(
         &mut self,
         label: &str,
@@ -199,7 +200,7 @@ impl Screen {
     }
 }
 
-/// At most so many columns, so that no line becomes two.
+/// Cuts a line to at most `columns`, so that it never wraps.
 fn cut(line: &str, columns: usize) -> String {
     if line.chars().count() < columns {
         return line.to_owned();

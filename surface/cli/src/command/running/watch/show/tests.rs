@@ -1,8 +1,10 @@
-//! What a person sees, compared with stored text.
+//! Tests that compare what a person sees with stored text.
 
 use std::sync::Arc;
 
+use quietcore_program::place::Scalar::Number;
 use quietcore_program::place::{Access, Enumeration, Scalar};
+use quietcore_units::DataType::{Bool, F32, F64, U64};
 
 use super::*;
 
@@ -21,7 +23,7 @@ fn sample() -> Sample {
     let named = Value::Named { value: 1, name: Some("RUN".to_owned()) };
     let forced = Row {
         forced: true,
-        ..row("servo_U.enable", Value::Bool(true), Scalar::Bool, Access::Input)
+        ..row("servo_U.enable", Value::Bool(true), Number(Bool), Access::Input)
     };
     Sample {
         cycle: 61_234,
@@ -29,12 +31,12 @@ fn sample() -> Sample {
         consistent: true,
         silent: false,
         rows: vec![
-            row("servo_P.Kp", Value::Double(2.5), Scalar::F64, Access::Parameter),
+            row("servo_P.Kp", Value::Double(2.5), Number(F64), Access::Parameter),
             forced,
-            row("servo_Y.torque", Value::Single(0.1), Scalar::F32, Access::Output),
+            row("servo_Y.torque", Value::Single(0.1), Number(F32), Access::Output),
             row("servo_Y.mode", named, mode, Access::Output),
-            row("servo_DW.counter", Value::Unsigned(u64::MAX), Scalar::U64, Access::State),
-            row("servo_DW.ratio", Value::Double(f64::NAN), Scalar::F64, Access::State),
+            row("servo_DW.counter", Value::Unsigned(u64::MAX), Number(U64), Access::State),
+            row("servo_DW.ratio", Value::Double(f64::NAN), Number(F64), Access::State),
         ],
     }
 }

@@ -1,0 +1,73 @@
+//! Round trips of frames: part of the records of the probe `ethercat` only.
+//!
+//! The round trips are the record's own histogram. They are no releases of a periodic task, so that
+//! no application class judges them; published figures of the same kind stand beside them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reason::Inconsistency;
+use crate::record::Record;
+
+/// The counters beside the round trips.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RoundTripRun {
+    /// The network interface, or `sim` for a segment simulated in the same process.
+    pub interface: String,
+    /// Number of SubDevices on it.
+    pub subdevices: u64,
+    /// Cycles run, those that lost a frame included.
+    pub cycles: u64,
+    /// Cycles that lost a frame; their time is in no histogram.
+    pub lost: u64,
+    /// Cycles whose frames came back with a wrong working counter.
+    pub incomplete: u64,
+    /// Cycles a second over the whole run.
+    pub mean_cycles_per_second: f64,
+    /// Cycles a second in the slowest window; absent where fewer were run than a window has.
+    pub sustained_cycles_per_second: Option<f64>,
+    /// The first thing that went wrong, in words; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_alarm: Option<String>,
+}
+
+impl RoundTripRun {
+    /// Lists the numbers that exclude each other.
+    pub(in crate::record) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
+        let mut wrong = Vec::new();
+        if record.release.count().checked_add(self.lost) != Some(self.cycles) {
+            wrong.push(Inconsistency::FramesBeyondCycles);
+        }
+        if self.incomplete > record.release.count() {
+            wrong.push(Inconsistency::IncompleteBeyondFrames);
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Measured;
+    use crate::record::check::self_check;
+    use crate::test_record;
+
+    #[test]
+    fn a_run_that_contradicts_its_record_is_found() {
+        let run = RoundTripRun {
+            interface: "sim".to_owned(),
+            subdevices: 3,
+            cycles: 12,
+            lost: 2,
+            incomplete: 1,
+            mean_cycles_per_second: 1e3,
+            sustained_cycles_per_second: None,
+            first_alarm: None,
+        };
+        let mut record = test_record(&[(4_000, 9), (4_990, 1)]);
+        record.measured = Measured::RoundTrip(run.clone());
+        assert!(!record.is_of_releases());
+        assert_eq!(self_check(&record, None), []);
+        record.measured = Measured::RoundTrip(RoundTripRun { lost: 1, incomplete: 11, ..run });
+        assert_eq!(self_check(&record, None).len(), 2);
+    }
+}

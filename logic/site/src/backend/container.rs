@@ -1,0 +1,21 @@
+//! The backend `container`: a process in a container.
+
+use super::{Backend, BackendDeclaration, HostRequirement, MemoryForm, ProgramForm};
+
+pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
+    word: "container",
+    title: "A container, run by `runc` or `crun`",
+    noun: "container",
+    is_realised: true,
+    requires: HostRequirement::ContainerRuntime,
+    program: ProgramForm::Module,
+    memory: MemoryForm::Heap,
+    enforces_budget: true,
+    has_colours: false,
+    may_spin: false,
+    runs_probe: true,
+    is_probed_by_hand: true,
+    has_control_group: true,
+    // What others start is the container, and none is started inside of it.
+    within_container: Backend::Process,
+};

@@ -1,0 +1,220 @@
+//! The backends: each declares what it can, in a module of its own.
+//!
+//! Checks, plan, exports, help and reference ask a [`BackendDeclaration`] and name no kind of
+//! backend, so that another one is a variant of [`Backend`], its row in the table of
+//! [`Backend::declaration`], and its module. What runs its partitions is a module of
+//! `realise/backend`.
+
+mod container;
+mod kvm;
+mod planned;
+mod process;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use quietcore_units::ByteSize;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{Machine, Obstacle};
+use crate::site::Site;
+
+pub use kvm::GUEST_MEMORY_DEFAULT;
+
+/// The backend that realises a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// A process of the host's kernel.
+    #[default]
+    Process,
+    /// A process in a container.
+    Container,
+    /// A guest of the microVM.
+    Kvm,
+    /// A guest of QEMU.
+    Qemu,
+    /// A guest of Xen.
+    Xen,
+}
+
+/// The abilities and needs of a backend, as data.
+#[derive(Debug)]
+pub struct BackendDeclaration {
+    /// The word in the site file and on the command line.
+    pub word: &'static str,
+    /// Description of its partitions for help and reference, without a full stop.
+    pub title: &'static str,
+    /// Noun in a step of a plan: `start partition … as a …`.
+    pub noun: &'static str,
+    /// `true` if this version realises it.
+    pub is_realised: bool,
+    /// The need that not every machine meets.
+    pub requires: HostRequirement,
+    /// The form that a program is compiled to, which decides whose threads its tasks are.
+    pub program: ProgramForm,
+    /// The memory that `vcr.memory` is.
+    pub memory: MemoryForm,
+    /// `true` if partitions may share a CPU by budgets.
+    pub enforces_budget: bool,
+    /// `true` if a partition can have page colours; each can have ways of the cache.
+    pub has_colours: bool,
+    /// `true` if a task may spin from one release to the next.
+    pub may_spin: bool,
+    /// `true` if the probe runs in the place of a program that a partition doesn't have.
+    pub runs_probe: bool,
+    /// `true` if `quietcore probe` takes it.
+    pub is_probed_by_hand: bool,
+    /// `true` if a partition has a control group of its own, which has to be given real-time run
+    /// time where the kernel divides it.
+    pub has_control_group: bool,
+    /// The backend that realises it inside of a container that others start.
+    pub within_container: Backend,
+}
+
+/// The needs of a backend that not every machine meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostRequirement {
+    /// It needs Linux and nothing else.
+    Nothing,
+    /// A container runtime that works for this user.
+    ContainerRuntime,
+    /// `/dev/kvm`, behind which the processor runs guests.
+    Kvm,
+}
+
+/// The form that a program is compiled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramForm {
+    /// A module that a process loads. Tasks are threads of the host's kernel.
+    Module,
+    /// An image for a guest. Tasks are those of the guest's kernel.
+    GuestImage,
+}
+
+/// The memory that `vcr.memory` is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemoryForm {
+    /// The heap of a process, which takes more beside it.
+    Heap,
+    /// All memory that a guest has.
+    Own {
+        /// The sizes that it can have, without the data of its program.
+        range: RangeInclusive<ByteSize>,
+        /// The size where the site file names none.
+        default: ByteSize,
+    },
+}
+
+impl Backend {
+    /// All of them, in the order of help and reference.
+    pub const ALL: [Self; 5] = [Self::Process, Self::Container, Self::Kvm, Self::Qemu, Self::Xen];
+
+    /// The backend as which probes of a campaign are measured, whatever realises their partition;
+    /// those apart whose kernel is a guest's.
+    pub const OF_PROBES: Self = Self::Process;
+
+    /// The backend of probes whose kernel is a guest's.
+    pub const OF_PROBES_IN_GUESTS: Self = Self::Kvm;
+
+    /// Returns what it can and needs.
+    pub const fn declaration(self) -> &'static BackendDeclaration {
+        match self {
+            Self::Process => &process::DECLARATION,
+            Self::Container => &container::DECLARATION,
+            Self::Kvm => &kvm::DECLARATION,
+            Self::Qemu => &planned::QEMU,
+            Self::Xen => &planned::XEN,
+        }
+    }
+
+    /// Returns the words of those whose declarations are as wanted, in their order.
+    pub fn words_where(wanted: impl Fn(&BackendDeclaration) -> bool) -> Vec<&'static str> {
+        let all = Self::ALL.map(Self::declaration).into_iter();
+        all.filter(|it| wanted(it)).map(|it| it.word).collect()
+    }
+
+    /// Returns the backend that is called `name`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|backend| backend.name() == name)
+    }
+
+    /// The word in the site file.
+    pub const fn name(self) -> &'static str {
+        self.declaration().word
+    }
+}
+
+impl BackendDeclaration {
+    /// Returns `true` if a partition is started by a container runtime.
+    pub fn in_container(&self) -> bool {
+        self.requires == HostRequirement::ContainerRuntime
+    }
+}
+
+impl HostRequirement {
+    /// Looks whether a machine has what a backend needs for the partitions of a site.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub(crate) fn check(self, site: &Site, machine: &Machine) -> Result<(), Obstacle> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Kvm => machine.kvm.clone(),
+            Self::ContainerRuntime => match machine.container_runtime(site.container_runtime()) {
+                Ok(_) => Ok(()),
+                Err(Obstacle { what, remedy }) => {
+                    let other = Backend::default();
+                    Err(Obstacle { what, remedy: format!("{remedy}, or choose `{other}`") })
+                }
+            },
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl JsonSchema for Backend {
+    fn schema_name() -> Cow<'static, str> {
+        "Backend".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let choices = Self::ALL.map(|backend| {
+            let BackendDeclaration { word, title, .. } = backend.declaration();
+            json_schema!({ "description": format!("{title}."), "type": "string", "const": word })
+        });
+        json_schema!({ "description": "The backend that realises a partition.", "oneOf": choices })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backend_is_declared_under_the_word_that_site_files_have() {
+        for backend in Backend::ALL {
+            let declaration = backend.declaration();
+            let word = serde_json::to_value(backend).unwrap();
+            assert_eq!(word.as_str(), Some(declaration.word));
+            let within = declaration.within_container.declaration();
+            assert!(!within.has_control_group, "none is started inside of another: {backend}");
+        }
+    }
+
+    #[test]
+    fn a_backend_that_runs_the_probe_is_realised() {
+        let probed = |it: &BackendDeclaration| it.runs_probe || it.is_probed_by_hand;
+        let realised = Backend::words_where(|it| it.is_realised);
+        assert_eq!(realised, Backend::words_where(probed));
+        let of_guests = Backend::OF_PROBES_IN_GUESTS.declaration();
+        assert!(of_guests.program == ProgramForm::GuestImage && of_guests.is_probed_by_hand);
+    }
+}

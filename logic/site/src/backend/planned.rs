@@ -1,0 +1,31 @@
+//! The backends that site files can name and this version doesn't realise.
+
+use super::{Backend, BackendDeclaration, HostRequirement, MemoryForm, ProgramForm};
+
+/// A plan refuses it, and so nothing asks what it can.
+const PLANNED: BackendDeclaration = BackendDeclaration {
+    word: "",
+    title: "",
+    noun: "guest",
+    is_realised: false,
+    requires: HostRequirement::Nothing,
+    program: ProgramForm::GuestImage,
+    memory: MemoryForm::Heap,
+    enforces_budget: false,
+    has_colours: false,
+    may_spin: false,
+    runs_probe: false,
+    is_probed_by_hand: false,
+    has_control_group: false,
+    within_container: Backend::Process,
+};
+
+pub(super) const QEMU: BackendDeclaration = BackendDeclaration {
+    word: "qemu",
+    title: "A guest of QEMU",
+    requires: HostRequirement::Kvm,
+    ..PLANNED
+};
+
+pub(super) const XEN: BackendDeclaration =
+    BackendDeclaration { word: "xen", title: "A guest of Xen", ..PLANNED };

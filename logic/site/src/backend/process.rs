@@ -1,0 +1,20 @@
+//! The backend `process`: a process of the host.
+
+use super::{Backend, BackendDeclaration, HostRequirement, MemoryForm, ProgramForm};
+
+pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
+    word: "process",
+    title: "A process of this machine",
+    noun: "process",
+    is_realised: true,
+    requires: HostRequirement::Nothing,
+    program: ProgramForm::Module,
+    memory: MemoryForm::Heap,
+    enforces_budget: true,
+    has_colours: false,
+    may_spin: false,
+    runs_probe: true,
+    is_probed_by_hand: true,
+    has_control_group: false,
+    within_container: Backend::Process,
+};

@@ -1,0 +1,160 @@
+//! Programs of the system that are asked for what the kernel has no file for.
+//!
+//! A program is looked for in the system's own folders only, whatever the caller's `PATH` says, and
+//! gets its arguments one by one and no environment. It has [`LIMIT`] to answer.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::SettingError;
+
+/// The time after which a program is killed.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Time between two looks whether it has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// The most bytes that are read of what it says.
+const OUTPUT_BYTES_MAX: u64 = 1 << 20;
+/// Folders of the system's programs.
+const FOLDERS: [&str; 6] =
+    ["/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin"];
+
+/// A program, and the package of Debian that has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    pub(super) package: &'static str,
+}
+
+/// The failure of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// It was not there, was not allowed to run, or took too long.
+    NotRun(String),
+    /// Its own words on standard error.
+    Said(String),
+}
+
+impl From<Failed> for SettingError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::NotRun(words) | Failed::Said(words) => Self::Refused(words),
+        }
+    }
+}
+
+impl Tool {
+    /// Runs it and returns what it printed.
+    pub(super) fn run(self, arguments: &[&str]) -> Result<String, Failed> {
+        self.run_from(&FOLDERS, arguments, LIMIT)
+    }
+
+    fn run_from(
+        self,
+        folders: &[&str],
+        arguments: &[&str],
+        limit: Duration,
+    ) -> Result<String, Failed> {
+        let Self { name, package } = self;
+        let missing = || {
+            let words = format!("`{name}` is not installed; install Debian's package `{package}`");
+            Failed::NotRun(words)
+        };
+        let places = folders.iter().map(|folder| PathBuf::from(folder).join(name));
+        let program = places.into_iter().find(|place| place.is_file()).ok_or_else(missing)?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let not_run = |error: io::Error| {
+            Failed::NotRun(format!("`{name}` can't be run: {}", quietcore_host::error_text(&error)))
+        };
+        let mut child = child.map_err(not_run)?;
+        let printed = gathered(child.stdout.take());
+        let complained = gathered(child.stderr.take());
+        let Some(status) = ended(&mut child, limit).map_err(not_run)? else {
+            let words = format!("`{name}` did not end within {} s", limit.as_secs_f32());
+            return Err(Failed::NotRun(words));
+        };
+        let text = |bytes: Receiver<Vec<u8>>| {
+            let bytes = bytes.recv_timeout(limit).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).trim().to_owned()
+        };
+        if status.success() {
+            return Ok(text(printed));
+        }
+        let words = text(complained);
+        let words: Vec<&str> = words.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+        Err(Failed::Said(match words.as_slice() {
+            [] => format!("`{name}` failed with {status}"),
+            lines => format!("`{name}`: {}", lines.join("; ")),
+        }))
+    }
+}
+
+/// Reads a pipe until its end, in a thread.
+fn gathered(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (to, from) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = pipe {
+            // What was read before an error is all there is.
+            let _ = pipe.take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
+        }
+        // Nobody listens any more where it took too long.
+        let _ = to.send(bytes);
+    });
+    from
+}
+
+/// Waits for the end of the program; returns `None` if it had to be killed.
+fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begun.elapsed() >= limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHELL: Tool = Tool { name: "sh", package: "dash" };
+
+    fn said(script: &str) -> Result<String, Failed> {
+        SHELL.run(&["-c", script])
+    }
+
+    #[test]
+    fn what_a_program_prints_and_what_it_complains_about_is_told() {
+        assert_eq!(said("echo one; echo two >&2").as_deref(), Ok("one"));
+        assert_eq!(said("echo one; echo two >&2; exit 3"), Err(Failed::Said("`sh`: two".into())));
+        assert_eq!(said("exit 3"), Err(Failed::Said("`sh` failed with exit status: 3".into())));
+        assert_eq!(said("echo \"$HOME\"").as_deref(), Ok(""));
+        let much = said("head -c 3000000 /dev/zero | tr '\\0' x");
+        assert!(matches!(&much, Err(Failed::Said(_))) || much.unwrap().len() == 1 << 20);
+    }
+
+    #[test]
+    fn a_program_that_is_missing_or_hangs_is_told_with_what_to_do() {
+        let none = Tool { name: "quietcore-no-such-tool", package: "iproute2" }.run(&[]);
+        let words = "`quietcore-no-such-tool` is not installed; install Debian's package \
+                     `iproute2`";
+        assert_eq!(none, Err(Failed::NotRun(words.into())));
+        let limit = Duration::from_millis(200);
+        let begun = Instant::now();
+        let hung = SHELL.run_from(&FOLDERS, &["-c", "exec sleep 60"], limit);
+        assert_eq!(hung, Err(Failed::NotRun("`sh` did not end within 0.2 s".into())));
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
+}

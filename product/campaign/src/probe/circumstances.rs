@@ -1,0 +1,130 @@
+//! The circumstances of a probe's measurement: its conditions, and the reasons why its numbers
+//! can't be trusted.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use quietcore_host::Source;
+use quietcore_host::conditions::{interrupts_on, reservation_of};
+use quietcore_load::{Achieved, LoadRequest};
+use quietcore_process::thread::Standing;
+use quietcore_record::reason::{NotReal, Reason, RunProblem};
+use quietcore_record::record::{AffinityInForce, Conditions, Platform, PolicyInForce, ReleaseMode};
+use quietcore_run::loads::Loads;
+use quietcore_units::CpuSet;
+
+use super::ProbeError;
+use crate::collect::load_achieved;
+use crate::measure::Machine;
+
+/// The facts of a measurement beside its values.
+pub(super) struct Circumstances<'a> {
+    pub(super) machine: &'a Machine<'a>,
+    pub(super) achieved: Vec<Achieved>,
+    /// Time of the start, in RFC 3339.
+    pub(super) started_at: String,
+    pub(super) duration: Duration,
+    /// The process whose thread measured.
+    pub(super) process: u32,
+}
+
+impl<'a> Circumstances<'a> {
+    /// Measures in this process, beside loads that end with the measurement.
+    pub(super) fn beside<T>(
+        machine: &'a Machine<'a>,
+        loads: &[LoadRequest],
+        measure: impl FnOnce() -> Result<T, ProbeError>,
+    ) -> Result<(T, Self), ProbeError> {
+        let mut loads = Loads::start(machine.runtime, loads, (None, CpuSet::EMPTY))?;
+        let (started_at, begin) = ((machine.time_of_day)(), Instant::now());
+        let measured = measure()?;
+        let duration = begin.elapsed();
+        let achieved = loads.measure();
+        loads.stop()?;
+        let process = std::process::id();
+        Ok((measured, Self { machine, achieved, started_at, duration, process }))
+    }
+
+    /// Returns the conditions. `machine` adds facts about the machine, `activity` what happened
+    /// meanwhile.
+    pub(super) fn conditions(
+        &self,
+        mode: ReleaseMode,
+        standing: &Standing,
+        machine: BTreeMap<String, String>,
+        activity: BTreeMap<String, String>,
+    ) -> Conditions {
+        let state = standing.state.as_ref();
+        let mut facts = self.machine.conditions.clone();
+        facts.extend(machine);
+        let mut activity = activity;
+        if let Some(state) = state {
+            activity.insert("memory_locked".to_owned(), state.locked.to_string());
+        }
+        Conditions {
+            started_at: self.started_at.clone(),
+            duration_ns: u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX),
+            mode,
+            policy: PolicyInForce::read_back(state.map(|state| state.policy)),
+            affinity: AffinityInForce::read_back(state.map(|state| state.affinity)),
+            dma_latency_held: self.machine.dma_latency_held,
+            time: self.machine.time.clone(),
+            machine: facts,
+            platform: Some(Box::new(self.platform(standing))),
+            loads: self.achieved.iter().map(load_achieved).collect(),
+            activity,
+            site_sha256: String::new(),
+            quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
+            earlier_part: None,
+            injection: None,
+        }
+    }
+
+    /// Returns the machine's platform, with the interrupts that may arrive on the CPUs of the
+    /// measuring thread and the reservation of its process.
+    fn platform(&self, standing: &Standing) -> Platform {
+        let source = Source::live();
+        let cpus = standing.state.as_ref().map(|state| state.affinity);
+        Platform {
+            interrupts: cpus.and_then(|cpus| interrupts_on(&source, cpus)),
+            reservation: reservation_of(&source, self.process),
+            ..self.machine.platform.clone()
+        }
+    }
+
+    /// Lists the reasons why the numbers can't be trusted, beside what their own check finds.
+    pub(super) fn invalid(&self, standing: &Standing) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = Vec::new();
+        if let Some(evidence) = self.machine.emulated {
+            reasons.push(NotReal::Machine { evidence: evidence.to_owned() }.into());
+        }
+        match (&standing.state, &standing.drift) {
+            (Some(first), Some(then)) => {
+                let (first, then) = (first.clone().into(), then.clone().into());
+                reasons.push(RunProblem::SettingsDrifted { first, then }.into());
+            }
+            (None, _) => reasons.push(RunProblem::SettingsUnknown.into()),
+            (Some(_), None) => {}
+        }
+        let weak = self.achieved.iter().filter(|load| !load.is_complete());
+        reasons.extend(weak.map(|load| {
+            let kind = load.kind.name().to_owned();
+            RunProblem::LoadIncomplete { kind, problems: Vec::new() }.into()
+        }));
+        reasons
+    }
+
+    /// Lists the same for a run in a guest.
+    pub(super) fn invalid_in_guest(&self, standing: &Standing) -> Vec<Reason> {
+        let mut reasons = self.invalid(standing);
+        if let Some(interpreted) = self.machine.guests_interpreted {
+            reasons.push(NotReal::Guests { interpreted: interpreted.to_owned() }.into());
+        }
+        reasons
+    }
+}
+
+/// Returns the settings that were not in force, as reasons.
+pub(super) fn degraded(standing: &Standing) -> Vec<Reason> {
+    standing.degraded.iter().cloned().map(Reason::from).collect()
+}

@@ -1,0 +1,196 @@
+//! The probe `irq`: interrupts of a clock board, taken by the OSEK kernel in a guest.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use quietcore_host::Facts;
+use quietcore_load::LoadRequest;
+use quietcore_probe::guest::irq::{
+    self, INTERRUPTS_MAX, IrqMeasured, IrqPlan, PERIOD_MAX, PERIOD_MIN, PUBLISHED_INTERRUPTS,
+    PUBLISHED_PERIOD,
+};
+use quietcore_probe::guest::runner::Outcome;
+use quietcore_record::record::check::self_check;
+use quietcore_record::record::{Conditions, Counters, InterruptRun, Measured, Record, ReleaseMode};
+use quietcore_site::{Partition, ProbeName, Site};
+use quietcore_units::{CpuId, CpuSet, Nanos, ThreadRequest};
+
+use super::circumstances::{Circumstances, degraded};
+use super::{Probe, ProbeContext, ProbeError, guest, some_measured};
+use crate::observer::{Advance, Observer};
+
+/// The partition of records of a measurement by hand.
+pub const PARTITION: &str = guest::PARTITION;
+/// Interrupts before each run by hand that are taken and forgotten.
+pub const WARM_UP: u64 = 100;
+/// The clock board counts in steps of this.
+const STEP_NS: u64 = 10;
+
+/// Interrupts of one or more periods, one run after the other.
+#[derive(Clone, Debug)]
+pub struct Irq {
+    /// The partition of its records.
+    pub partition: String,
+    /// The runs; never empty.
+    pub plans: Vec<IrqPlan>,
+    /// The loads beside each of them.
+    pub loads: Vec<LoadRequest>,
+    /// The limits of the measurement, a sentence each.
+    pub limits: Vec<String>,
+}
+
+impl Irq {
+    /// Makes the probe of a site's partition in its campaign: an interrupt in each of its periods,
+    /// raised on a CPU that no partition has.
+    pub(super) fn of_partition(partition: &Partition, site: &Site, facts: &Facts) -> Self {
+        let own = partition.program.period;
+        let period = Nanos::new(own.get() / STEP_NS * STEP_NS).clamp(PERIOD_MIN, PERIOD_MAX);
+        let other = (period != own).then(|| {
+            format!(
+                "probe `irq` raises an interrupt every {period} and not every {own}, the period of \
+                 partition `{}`",
+                partition.name
+            )
+        });
+        let interrupts = site.campaign().length_of(ProbeName::Irq, partition).whole_times(period);
+        let thread = partition.measuring_thread();
+        let others = facts.machine().online.without(&site.claimed_cpus());
+        let plan = IrqPlan {
+            period,
+            interrupts: interrupts.clamp(1, INTERRUPTS_MAX),
+            warm_up: site.campaign().warm_up.whole_times(period),
+            thread,
+            board: ThreadRequest::new(thread.scheduling.above()).on(others.iter().next()),
+            polls: false,
+        };
+        Self {
+            partition: partition.name.clone(),
+            plans: vec![plan],
+            loads: Vec::new(),
+            limits: other.into_iter().collect(),
+        }
+    }
+}
+
+impl Probe for Irq {
+    fn name(&self) -> &'static str {
+        "irq"
+    }
+
+    fn pinned(&self) -> Vec<(&str, CpuSet)> {
+        let threads = self.plans.iter().flat_map(|plan| [&plan.thread, &plan.board]);
+        vec![(&self.partition, threads.filter_map(ThreadRequest::cpu).collect())]
+    }
+
+    fn profiles(&self, _: &[Record]) -> Vec<(String, String)> {
+        self.plans.iter().map(|plan| (profile(plan), words(plan))).collect()
+    }
+
+    fn limits(&self) -> Vec<String> {
+        self.limits.clone()
+    }
+
+    fn measure(&mut self, context: &mut ProbeContext<'_>) -> Result<Vec<Record>, ProbeError> {
+        context.require_shared_cpus()?;
+        let ProbeContext { machine, observer, stop, .. } = context;
+        let mut records = Vec::new();
+        for plan in &self.plans {
+            let measure = || measured(plan, &mut **observer, stop);
+            let (measured, circumstances) = Circumstances::beside(machine, &self.loads, measure)?;
+            records.push(record(&self.partition, plan, measured, &circumstances));
+            if stop.load(Relaxed) {
+                break;
+            }
+        }
+        some_measured(records, context)
+    }
+}
+
+fn measured(
+    plan: &IrqPlan,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<IrqMeasured, ProbeError> {
+    let part = words(plan);
+    let measured = irq::measure(plan, |done, worst| {
+        observer.advance(&Advance {
+            part: &part,
+            done,
+            all: plan.interrupts,
+            unit: "interrupts",
+            what: "",
+            worst: Some(worst),
+        });
+        stop.load(Relaxed)
+    });
+    Ok(measured?)
+}
+
+fn profile(plan: &IrqPlan) -> String {
+    let period = plan.period.to_string().replace(['\u{a0}', ' '], "-").replace('µ', "u");
+    format!("every-{period}")
+}
+
+fn words(plan: &IrqPlan) -> String {
+    let is_published = plan.period == PUBLISHED_PERIOD && plan.interrupts == PUBLISHED_INTERRUPTS;
+    let published = if is_published { ", as published" } else { "" };
+    format!("an interrupt every {}{published}", plan.period)
+}
+
+fn record(
+    partition: &str,
+    plan: &IrqPlan,
+    measured: IrqMeasured,
+    circumstances: &Circumstances<'_>,
+) -> Record {
+    let IrqMeasured { response, register, switch, whole, left_out, finished, outcome } = measured;
+    let profile = profile(plan);
+    let name = format!("{partition}.{profile}.irq");
+    let mut record = Record {
+        reserved: true,
+        cpu: plan.thread.cpu().map(CpuId::get),
+        period_ns: Some(plan.period.get()),
+        release: response,
+        measured: Measured::Interrupt(InterruptRun {
+            path: path(plan),
+            kernel: "OSEK kernel in a guest of ours: ISR of category 2, a basic task, standard \
+                     status"
+                .to_owned(),
+            register,
+            switch,
+            until_task: whole,
+            left_out,
+        }),
+        counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
+        conditions: conditions(plan, &outcome, circumstances),
+        interrupted: !finished,
+        degraded: degraded(&outcome.standing),
+        invalid_because: circumstances.invalid_in_guest(&outcome.standing),
+        ..Record::empty(name, "irq", partition, &profile)
+    };
+    record.invalid_because.extend(self_check(&record, None));
+    record
+}
+
+fn path(plan: &IrqPlan) -> String {
+    let cpu = plan.board.cpu().map_or_else(|| "any CPU".to_owned(), |cpu| format!("CPU {cpu}"));
+    format!("clock board on {cpu} → event file → KVM → vector of the guest's processor")
+}
+
+fn conditions(plan: &IrqPlan, outcome: &Outcome, circumstances: &Circumstances<'_>) -> Conditions {
+    let board = outcome.board.unwrap_or_default();
+    let mut activity = guest::activity(outcome);
+    activity.insert(
+        "clock_board".to_owned(),
+        format!(
+            "raised {}, of which lost {}, left out {}",
+            board.raised, board.failed, board.left_out
+        ),
+    );
+    let machine = guest::machine(outcome);
+    circumstances.conditions(
+        ReleaseMode::not_timed(words(plan)),
+        &outcome.standing,
+        machine,
+        activity,
+    )
+}

@@ -1,0 +1,149 @@
+//! Neighbours that rest and work in turns, and what they achieved while they worked.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use quietcore_load::{Achieved, LoadRequest, LoadSet, Pace};
+use quietcore_record::reason::RunProblem;
+use quietcore_site::LoadKind;
+use quietcore_units::Nanos;
+
+use crate::loads::LoadsAchieved;
+use crate::probe::ProbeError;
+
+/// The longest time that neighbours may take until all of them work, or rest.
+const TURN_MAX: Nanos = Nanos::from_secs(10);
+/// The longest time that neighbours may take to go through their sets once. Until then, the caches
+/// don't hold again what they held before the neighbours rested.
+const SETTLE_MAX: Duration = Duration::from_millis(100);
+/// Time between two looks at their progress; one look reads some files of each.
+const LOOK_EVERY: Duration = Duration::from_millis(3);
+/// Time for which they work before a block where they count no bytes.
+const SETTLE_BLIND: Duration = Duration::from_millis(20);
+/// Time for which their full pace is measured.
+const FULL_PACE: Duration = Duration::from_millis(300);
+
+/// The neighbours of a measurement.
+pub(super) struct Neighbours {
+    set: LoadSet,
+    pace: Pace,
+    achieved: LoadsAchieved,
+    /// Bytes that all of them move in one pass through their sets; `None` where they count none.
+    pass: Option<f64>,
+    /// `true` if they worked while they should have rested.
+    worked: bool,
+}
+
+impl Neighbours {
+    /// Starts them, and lets them rest as soon as each was seen to work.
+    pub(super) fn start(runtime: &Path, request: LoadRequest) -> Result<Self, ProbeError> {
+        let pass = request.size.filter(|_| request.kind.counts_bytes()).map(|size| {
+            // A copy moves one half of the set to the other.
+            let part = if request.kind == LoadKind::MemoryBandwidth { 0.5 } else { 1.0 };
+            size.get() as f64 * part * f64::from(request.workers)
+        });
+        let mut set = LoadSet::start(runtime, &[request])?;
+        set.wait_until_running(TURN_MAX)?;
+        let mut neighbours =
+            Self { set, pace: Pace::Full, achieved: LoadsAchieved::default(), pass, worked: false };
+        neighbours.turn(Pace::Rest)?;
+        Ok(neighbours)
+    }
+
+    /// Sets their pace, and returns when it holds: once all have gone through their sets, or all
+    /// rest.
+    pub(super) fn turn(&mut self, pace: Pace) -> Result<(), ProbeError> {
+        if pace != self.pace {
+            self.set.set_pace(pace);
+            match pace {
+                Pace::Rest => self.set.wait_until_resting(TURN_MAX)?,
+                Pace::Full | Pace::AtMost(_) => {
+                    self.set.wait_until_running(TURN_MAX)?;
+                    self.settle();
+                }
+            }
+            self.pace = pace;
+        }
+        Ok(())
+    }
+
+    /// Waits until they have gone through their sets once, for [`SETTLE_MAX`] at most.
+    fn settle(&mut self) {
+        let Some(pass) = self.pass else { return thread::sleep(SETTLE_BLIND) };
+        let (begin, mut moved) = (Instant::now(), 0.0);
+        while moved < pass && begin.elapsed() < SETTLE_MAX {
+            thread::sleep(LOOK_EVERY);
+            let bytes =
+                |it: Achieved| it.bytes_per_second.unwrap_or(pass) * it.interval.as_secs_f64();
+            moved += self.set.measure().pop().map_or(pass, bytes);
+        }
+    }
+
+    /// Begins to measure a block.
+    pub(super) fn begin(&mut self) {
+        self.set.measure();
+    }
+
+    /// Ends the block; returns what they moved meanwhile, in bytes per second.
+    pub(super) fn end(&mut self) -> f64 {
+        let Some(achieved) = self.set.measure().pop() else { return 0.0 };
+        if self.pace == Pace::Rest {
+            self.worked |= achieved.operations_per_second > 0.0;
+            return 0.0;
+        }
+        let bytes = achieved.bytes_per_second.unwrap_or_default();
+        self.achieved.add(vec![achieved]);
+        bytes
+    }
+
+    /// Measures the operations per second of one worker at full pace.
+    pub(super) fn full_pace(&mut self) -> Result<f64, ProbeError> {
+        self.turn(Pace::Full)?;
+        self.begin();
+        thread::sleep(FULL_PACE);
+        let achieved = self.set.measure().pop();
+        self.turn(Pace::Rest)?;
+        let rate = |it: Achieved| it.operations_per_second / f64::from(it.workers.max(1));
+        Ok(achieved.map_or(0.0, rate))
+    }
+
+    /// Returns the pace of `permille` thousandths of `full`.
+    pub(super) fn part_of(full: f64, permille: u32) -> Pace {
+        if permille >= 1_000 {
+            return Pace::Full;
+        }
+        let rate = full * f64::from(permille) / 1e3;
+        // A rate that the board can't hold bounds nothing.
+        let rate = if rate < f64::from(u32::MAX - 1) { rate as u32 } else { u32::MAX - 1 };
+        Pace::AtMost(NonZeroU32::new(rate).unwrap_or(NonZeroU32::MIN))
+    }
+
+    /// Takes what they achieved while they worked since the last call, and what was wrong.
+    pub(super) fn take_achieved(&mut self) -> (Vec<Achieved>, Option<RunProblem>) {
+        let wrong = std::mem::take(&mut self.worked).then_some(RunProblem::NeighboursWorked);
+        (std::mem::take(&mut self.achieved).achieved, wrong)
+    }
+
+    pub(super) fn stop(self) -> Result<(), ProbeError> {
+        Ok(self.set.stop()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_full_pace_is_a_rate() {
+        assert_eq!(Neighbours::part_of(2_000.0, 1_000), Pace::Full);
+        let rate = |full, permille| match Neighbours::part_of(full, permille) {
+            Pace::AtMost(rate) => rate.get(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(rate(2_000.0, 250), 500);
+        assert_eq!(rate(0.1, 100), 1, "no rate is none at all");
+        assert_eq!(rate(1e12, 999), u32::MAX - 1);
+    }
+}

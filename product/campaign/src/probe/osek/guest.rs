@@ -1,0 +1,85 @@
+//! The routines on the bare port, in a guest.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use quietcore_probe::guest::osek::{self, GuestOsekMeasured, GuestOsekPlan, LOOPS_MAX};
+use quietcore_probe::osek::Variant;
+use quietcore_record::record::check::self_check;
+use quietcore_record::record::{Record, ReleaseMode};
+
+use super::super::circumstances::{Circumstances, degraded};
+use super::super::guest::{activity, machine as of_guest};
+use super::super::{ProbeContext, ProbeError};
+use super::records::of_series;
+use super::{Osek, WARM_UP};
+use crate::observer::Advance;
+
+/// Measures a run for each number of loops, until it is told to stop.
+pub(super) fn records(
+    probe: &Osek,
+    context: &mut ProbeContext<'_>,
+) -> Result<Vec<Record>, ProbeError> {
+    let ProbeContext { machine, observer, stop, .. } = context;
+    let mut records = Vec::new();
+    for loops in &probe.loops {
+        let plan = GuestOsekPlan {
+            loops: (*loops).min(LOOPS_MAX),
+            warm_up: WARM_UP,
+            variant: probe.variant,
+            thread: probe.thread,
+        };
+        let all = plan.loops * osek::series_count();
+        let look = |done| {
+            let part = "routines";
+            observer.advance(&Advance { part, done, all, unit: "loops", what: "", worst: None });
+            stop.load(Relaxed)
+        };
+        let measure = || Ok(osek::measure(&plan, look)?);
+        let (measured, circumstances) = Circumstances::beside(machine, &probe.loads, measure)?;
+        records.extend(of_run(&probe.partition, &plan, measured, &circumstances));
+        if stop.load(Relaxed) {
+            break;
+        }
+    }
+    Ok(records)
+}
+
+fn of_run(
+    partition: &str,
+    plan: &GuestOsekPlan,
+    measured: GuestOsekMeasured,
+    circumstances: &Circumstances<'_>,
+) -> Vec<Record> {
+    let GuestOsekMeasured { samples, stopped, outcome } = measured;
+    let (kernel, begun) = (words(plan.variant), samples.len());
+    let mut machine = of_guest(&outcome);
+    // The clock that measured the routines has the same key as for a process.
+    if let Some(clock) = machine.get("clock_of_guest").cloned() {
+        machine.insert("clock_of_routines".to_owned(), clock);
+    }
+    let standing = &outcome.standing;
+    let mode = ReleaseMode::not_timed(kernel.clone());
+    let conditions = circumstances.conditions(mode, standing, machine, activity(&outcome));
+    let invalid = circumstances.invalid_in_guest(standing);
+    samples
+        .into_iter()
+        .enumerate()
+        .map(|(index, (series, sample))| {
+            let hertz = outcome.counter.hertz();
+            let mut record =
+                of_series(partition, plan.thread, &series, sample, kernel.clone(), hertz);
+            record.interrupted |= stopped && index + 1 == begun;
+            record.conditions = conditions.clone();
+            record.degraded = degraded(standing);
+            record.invalid_because.clone_from(&invalid);
+            let wrong = self_check(&record, None);
+            record.invalid_because.extend(wrong);
+            record
+        })
+        .collect()
+}
+
+/// Describes the kernel and its configuration. Images are never built for debugging.
+fn words(variant: Variant) -> String {
+    variant.words_of("bare port in a guest (kvm)")
+}

@@ -1,0 +1,138 @@
+//! The probes that a site's campaign names. Each runs on one partition after the other, under the
+//! site's own settings and with the partition's share of the cache.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+use quietcore_backend::rooms::Rooms;
+use quietcore_backend::setting::BackendSetting;
+use quietcore_evidence::ProbeEntry;
+use quietcore_host::Facts;
+use quietcore_record::reason::{NotInForce, Reason, RunProblem};
+use quietcore_record::record::Record;
+use quietcore_settings::{Changed, MemoryShare, RequestedSettings};
+use quietcore_site::{Backend, ProbeName, Site};
+
+use super::{Probe, ProbeContext, of_partition};
+use crate::collect::CONTROLS;
+use crate::measure::{Machine, MeasureError, not_changed};
+use crate::observer::Observer;
+
+/// A probe of a campaign on one partition.
+pub struct PlannedProbe {
+    name: ProbeName,
+    partition: String,
+    share: MemoryShare,
+    settings: RequestedSettings,
+    site_sha256: String,
+    /// The backend of the partition, which may be another one than the probe's.
+    backend: Backend,
+    probe: Box<dyn Probe>,
+}
+
+/// Lists all probes of a site's campaign, in the order in which they are run.
+pub fn probes(site: &Site, site_sha256: &str, facts: &Facts) -> Vec<PlannedProbe> {
+    let each = site.probed();
+    each.map(|(name, partition)| PlannedProbe {
+        name,
+        partition: partition.name.clone(),
+        share: MemoryShare::of(&partition.vcr),
+        settings: RequestedSettings::of(site),
+        site_sha256: site_sha256.to_owned(),
+        backend: partition.backend,
+        probe: of_partition(name, partition, site, facts),
+    })
+    .collect()
+}
+
+impl PlannedProbe {
+    /// Returns its entry in the manifest, with the reason why it is not measured.
+    pub(crate) fn entry(&self, because: &str) -> ProbeEntry {
+        ProbeEntry {
+            probe: self.name.name().to_owned(),
+            partition: self.partition.clone(),
+            profiles: Vec::new(),
+            not_measured: Some(because.to_owned()),
+        }
+    }
+
+    /// Returns `true` if a manifest's entry is of it.
+    pub(crate) fn is_of(&self, entry: &ProbeEntry) -> bool {
+        entry.probe == self.name.name() && entry.partition == self.partition
+    }
+
+    /// Returns its name with that of the partition, for people.
+    pub(crate) fn title(&self) -> String {
+        format!("probe {} of {}", self.name, self.partition)
+    }
+
+    /// Returns the profiles of its records, each with a description.
+    pub(crate) fn profiles(&self, records: &[Record]) -> Vec<(String, String)> {
+        self.probe.profiles(records)
+    }
+
+    /// Lists what this machine does not offer, and a backend that was not measured.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let measured = self.name.backend();
+        let elsewhere = (self.backend != measured).then(|| {
+            format!(
+                "probe `{}` measured in a {} on the CPU of partition `{}`, and not by its backend \
+                 `{}`",
+                self.name,
+                measured.declaration().noun,
+                self.partition,
+                self.backend
+            )
+        });
+        elsewhere.into_iter().chain(self.probe.limits()).collect()
+    }
+
+    /// Measures with the site's settings in force, and puts the settings back.
+    pub(crate) fn measure(
+        &mut self,
+        machine: &Machine<'_>,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Record>, MeasureError> {
+        observer.tell(&self.title());
+        let holder = format!("campaign-{}", std::process::id());
+        let mut settings = Changed::begin(&self.settings, &holder, machine.controls)?;
+        let rooms = Rooms::within(settings.group());
+        let room = rooms.of(&self.partition, &BackendSetting::default(), self.share);
+        let mut context = ProbeContext { machine, room, observer, stop };
+        let prepared = self.probe.prepare(&mut context);
+        let measured = prepared.and_then(|()| self.probe.measure(&mut context));
+        settings.follow_links();
+        let (found, left) = settings.end();
+        left.iter().for_each(|left| observer.step(left));
+        let mut records = measured?;
+        let may = machine.controls.is_some();
+        let changed = not_changed(&self.settings.controls, false, may, &found.absent);
+        let troubles = found.troubles.into_iter().map(|problem| NotInForce::Control { problem });
+        let degraded: Vec<Reason> = troubles.chain(changed).map(Reason::from).collect();
+        let drifted = found.drifts.split_first().map(|(first, more)| RunProblem::MachineDrifted {
+            first: first.clone(),
+            more: more.len(),
+        });
+        for record in &mut records {
+            record.conditions.site_sha256.clone_from(&self.site_sha256);
+            if !found.controls.is_empty() {
+                let machine = &mut record.conditions.machine;
+                machine.insert(CONTROLS.to_owned(), found.controls.clone());
+            }
+            record.degraded.extend(degraded.iter().cloned());
+            record.invalid_because.extend(drifted.clone().map(Reason::from));
+        }
+        Ok(records)
+    }
+}
+
+impl fmt::Debug for PlannedProbe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlannedProbe")
+            .field("name", &self.name)
+            .field("partition", &self.partition)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

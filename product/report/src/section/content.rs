@@ -1,0 +1,240 @@
+//! The content of a section as data: answers, tables, figures, remarks. Nothing here knows a page
+//! or a terminal.
+
+use maud::PreEscaped;
+use serde::Serialize;
+
+use crate::figures;
+
+/// The content of a section; empty where the evidence has nothing of its kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Content {
+    /// The answers, where the evidence is about nothing else, the most important first.
+    pub answers: Vec<Answer>,
+    /// The other parts, from top to bottom.
+    pub blocks: Vec<Block>,
+}
+
+/// An answer in a sentence, with the figures that it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// Subject of the answer.
+    pub who: Vec<Span>,
+    /// The answer itself, in a sentence.
+    pub word: String,
+    /// The conditions that it holds for.
+    pub why: Vec<Span>,
+    /// The figures that it rests on; `None` where the sentence tells all.
+    pub tiles: Option<Vec<Tile>>,
+}
+
+/// A figure that stands by itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tile {
+    /// Name of the figure.
+    pub label: String,
+    /// The figure with its unit.
+    pub value: String,
+    /// Its meaning and its conditions.
+    pub note: String,
+}
+
+/// A part of a section, below the answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Block {
+    /// A heading, with a remark on it.
+    Heading(String, Option<String>),
+    /// A paragraph of its own.
+    Remark(Vec<Span>),
+    /// Facts, one line each, behind their names.
+    Facts(Facts),
+    /// A table of rows and columns.
+    Table(Table),
+    /// A drawing with its words.
+    Figure(Figure),
+    /// Text for readers who want to know how the figures come about.
+    Prose(Vec<Paragraph>),
+    /// The end of a group of blocks.
+    Gap,
+}
+
+/// Named facts, laid out for a terminal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// Columns before a name.
+    pub indent: usize,
+    /// Columns of a name.
+    pub width: usize,
+    /// Each name with its text.
+    pub facts: Vec<(String, String)>,
+}
+
+/// A table, whose first column names the row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// A description for readers who can't see it.
+    pub name: String,
+    /// The first column, which names the rows.
+    pub lead: Column,
+    /// The others, all of numbers.
+    pub columns: Vec<Column>,
+    /// From top to bottom.
+    pub rows: Vec<Row>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Heading of the column.
+    pub name: String,
+    /// A caption, where the heading does not tell all.
+    pub meaning: Option<&'static str>,
+    /// The fewest characters of its width.
+    pub width: usize,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The subject of the row.
+    pub name: String,
+    /// Marks that set it apart from other rows of the name.
+    pub subs: Vec<String>,
+    /// An explanation of the name.
+    pub meaning: Option<String>,
+    /// One cell for each column.
+    pub cells: Vec<Cell>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// Its text, with the unit where the column has none.
+    pub text: String,
+    /// `true` for a number with a unit, which is aligned with others at its decimal point.
+    pub is_quantity: bool,
+}
+
+/// A drawing with its words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// The class of its layout in the style sheet.
+    pub layout: Option<&'static str>,
+    /// The quantity and the manner of the drawing.
+    pub caption: Option<(String, String)>,
+    /// The kinds of marks: class of the style sheet, and word.
+    pub legend: Vec<(String, String)>,
+    /// A description, where the drawing may be wider than its place and scrolls.
+    pub scrolls: Option<&'static str>,
+    /// The drawing as SVG.
+    pub svg: String,
+}
+
+/// A part of a longer text about the method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paragraph {
+    /// Sentences of running text.
+    Text(Vec<Span>),
+    /// Words with their meanings.
+    Glossary(Vec<(String, String)>),
+}
+
+/// A stretch of text with one look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Span {
+    /// Text as it is.
+    Plain(String),
+    /// Text that is stressed.
+    Bold(String),
+    /// Text with code between backticks.
+    Marked(String),
+}
+
+impl Content {
+    /// Adds a paragraph of plain text.
+    pub(super) fn remark(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Remark(vec![plain(text)]));
+    }
+
+    /// Adds a fact behind its name, to the facts before it if these have the same layout.
+    pub(super) fn fact(&mut self, (indent, width): (usize, usize), name: &str, text: &str) {
+        let fact = (name.to_owned(), text.to_owned());
+        match self.blocks.last_mut() {
+            Some(Block::Facts(facts)) if (facts.indent, facts.width) == (indent, width) => {
+                facts.facts.push(fact);
+            }
+            _ => self.blocks.push(Block::Facts(Facts { indent, width, facts: vec![fact] })),
+        }
+    }
+
+    /// Adds the reason why a record's numbers can't be trusted.
+    pub(super) fn not_valid(&mut self, because: &impl ToString) {
+        let because = Span::Marked(because.to_string());
+        self.blocks.push(Block::Remark(vec![bold("Not valid: "), because, plain(".")]));
+    }
+
+    /// Adds the text about how the figures come about.
+    pub(super) fn method(&mut self, paragraphs: Vec<Paragraph>) {
+        self.blocks.push(Block::Heading("What is measured".to_owned(), None));
+        self.blocks.push(Block::Prose(paragraphs));
+    }
+}
+
+impl Column {
+    /// Makes a column without a caption.
+    pub(super) fn new(name: impl Into<String>, width: usize) -> Self {
+        Self { name: name.into(), meaning: None, width }
+    }
+
+    /// Makes columns of one width.
+    pub(super) fn all<const N: usize>(names: [&str; N], width: usize) -> Vec<Self> {
+        names.map(|name| Self::new(name, width)).into()
+    }
+
+    /// Adds a caption that explains the values.
+    pub(super) fn meaning(self, meaning: &'static str) -> Self {
+        Self { meaning: Some(meaning), ..self }
+    }
+}
+
+impl Cell {
+    /// Makes a cell of text without a unit.
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_quantity: false }
+    }
+
+    /// Makes a cell of a number with its unit.
+    pub(super) fn quantity(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_quantity: true }
+    }
+
+    /// Makes a cell of a time in ns with its unit, or of a dash.
+    pub(super) fn time(value_ns: Option<f64>) -> Self {
+        Self::quantity(figures::or_dash(value_ns, figures::nanos_f64))
+    }
+}
+
+impl Figure {
+    /// Makes a drawing without words.
+    pub(super) fn new(svg: PreEscaped<String>) -> Self {
+        Self { layout: None, caption: None, legend: Vec::new(), scrolls: None, svg: svg.0 }
+    }
+}
+
+/// Makes a stretch of text as it is.
+pub(super) fn plain(text: impl Into<String>) -> Span {
+    Span::Plain(text.into())
+}
+
+/// Makes a stretch of text that is stressed.
+pub(super) fn bold(text: impl Into<String>) -> Span {
+    Span::Bold(text.into())
+}
+
+/// Makes a paragraph of sentences.
+pub(super) fn text(text: impl Into<String>) -> Paragraph {
+    Paragraph::Text(vec![plain(text)])
+}

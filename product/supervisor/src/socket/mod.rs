@@ -1,0 +1,6 @@
+//! The control socket, both ends of it, and the lines between them.
+
+pub mod channel;
+pub mod client;
+pub(crate) mod peer;
+pub mod server;

@@ -1,0 +1,25 @@
+//! From a partition of the site file to what its process is told: its program built, every name
+//! resolved.
+//!
+//! ```text
+//! model folder ─► build ─► symbols ─┐
+//! site file: map, retain, tasks … ──┴─► stage: places and sizes ─► job of the partition
+//! ```
+//!
+//! All names that do not exist are reported at once, each with its place in the site file. The way
+//! back is here too: [`tell`] says in the program's own words what its process tells as numbers.
+
+#![forbid(unsafe_code)]
+
+mod al_status;
+mod assemble;
+pub mod channels;
+mod fieldbus;
+mod kernel;
+mod names;
+mod tasks;
+mod telling;
+
+pub use assemble::{Assembly, AssemblyError, Staged, Workshop, stage};
+pub use names::{BusImage, NameProblem};
+pub use telling::{EventMessage, is_shut_down, kernel_errors, tell};

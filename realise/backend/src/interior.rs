@@ -1,0 +1,99 @@
+//! The interior of a partition's process that runs a program: threads of the process, or what a
+//! backend has the process run the program in.
+//!
+//! The host's side of it is in `surroundings`. The process makes its interior ready while it has
+//! one thread, and runs the program in it then.
+
+use std::convert::Infallible;
+use std::fs::File;
+
+use quietcore_exchange::Region;
+use quietcore_scan::process::error::RunError;
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_scan::process::orders::Orders;
+use quietcore_scan::process::threads;
+use quietcore_scan::program::NoFieldbus;
+use quietcore_units::Causes;
+use serde::{Deserialize, Serialize};
+
+use crate::fieldbus::FieldbusJob;
+use crate::fieldbus::wire::HostBus;
+use crate::kvm::{self, GuestInterior};
+
+/// Threads of the process, or a guest in it. The backend's surroundings fill it in, and nothing
+/// else reads it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interior(Option<GuestInterior>);
+
+/// An interior that has all that it needs; threads need nothing.
+#[derive(Default)]
+pub(crate) struct Ready(Option<kvm::Ready>);
+
+impl Interior {
+    /// Makes the interior of a process that runs a guest, whose files have these numbers.
+    pub(crate) fn guest(guest: GuestInterior) -> Self {
+        Self(Some(guest))
+    }
+
+    /// Gives the files that it names other numbers, each once.
+    pub(crate) fn renumber(&mut self, new: &mut impl FnMut(i32) -> i32) {
+        if let Some(guest) = &mut self.0 {
+            guest.renumber(new);
+        }
+    }
+
+    /// Makes it ready for a program, while this process has one thread, and once.
+    ///
+    /// # Errors
+    /// Returns in words why the guest can't be had.
+    pub(crate) fn make_ready(
+        &self,
+        program: &ProgramJob,
+        fieldbus: Option<&FieldbusJob>,
+        region: Region<'_>,
+        exchange: &File,
+    ) -> Result<Ready, String> {
+        let guest = self.0.as_ref();
+        let guest = guest.map(|guest| kvm::Ready::new(program, fieldbus, guest, region, exchange));
+        Ok(Ready(guest.transpose()?))
+    }
+}
+
+impl Ready {
+    /// Returns how the thread that only waits for the host gives up what it need not have.
+    pub(crate) fn seal_waiting(&self) -> fn() -> Result<(), String> {
+        if self.0.is_some() { kvm::seal } else { || Ok(()) }
+    }
+
+    /// Runs a program until it ends. `orders` are the lines that follow the job.
+    ///
+    /// # Errors
+    /// Returns in words why the program was not run, or how it ended where it did not end in order.
+    pub(crate) fn run(
+        self,
+        program: &ProgramJob,
+        fieldbus: Option<&FieldbusJob>,
+        region: Region<'static>,
+        exchange: &File,
+        orders: &Orders,
+    ) -> Result<(), String> {
+        match (self.0, fieldbus) {
+            (Some(guest), _) => guest.run(program, orders),
+            (None, None) => {
+                let none = || Ok::<_, Infallible>(NoFieldbus);
+                threads::run(program, region, exchange, none, orders)
+                    .map_err(|error| in_words(&error))
+            }
+            (None, Some(job)) => {
+                let bring_up = || HostBus::bring_up(job, region);
+                threads::run(program, region, exchange, bring_up, orders)
+                    .map_err(|error| in_words(&error))
+            }
+        }
+    }
+}
+
+/// Returns why a program was not run, with all causes.
+fn in_words(error: &RunError) -> String {
+    Causes(error).to_string()
+}

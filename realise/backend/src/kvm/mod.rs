@@ -1,0 +1,344 @@
+//! The backend `kvm`: a partition is a guest of our own virtual machine monitor.
+//!
+//! The monitor is the process of the backend [`process`](crate::process), with a guest in it
+//! instead of the program. It is started, given new builds and stopped as that is, and leaves as
+//! little behind. The exchange is the same memory file, which the guest has as a part of its
+//! memory.
+//!
+//! ```text
+//! job ─► memory: guest image, program, exchange, channels, post ─► sandbox ─► processor's thread
+//! orders ─► program into the free slot ─► post ─► the guest's own loader
+//! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | `guest` | the machine with all its memory |
+//! | [`colours`] | the page colours of its memory |
+//! | [`delivery`] | new builds for a process that can't open files |
+//! | `host` | the memory that the host shares with the guest's process |
+//! | `mail` | the guest's post |
+//! | `memory` | the memory that the guest shares |
+//! | `network` | the wire of its fieldbus, behind a device |
+//! | `programs` | programs from their files into the slots |
+//! | [`translate`] | the job of a process as that of a guest |
+//! | `ports` | the guest's console, its end, and its network |
+//! | `crash` | a crash in words |
+
+pub mod colours;
+mod crash;
+pub mod delivery;
+mod guest;
+mod host;
+mod mail;
+mod memory;
+mod network;
+mod ports;
+mod programs;
+pub mod translate;
+
+use std::error::Error;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use quietcore_exchange::{Recorder, Region};
+use quietcore_microvm::devices::console::ConsoleReader;
+use quietcore_microvm::exits::Exits;
+use quietcore_microvm::exits::statistics::Statistics;
+use quietcore_microvm::processor::Processor;
+use quietcore_microvm::runner::Runner;
+use quietcore_microvm::sandbox::{self, Calls, Violation};
+use quietcore_process::exchange::Exchange;
+use quietcore_process::setting;
+use quietcore_process::thread::prepare;
+use quietcore_release::process::settings::{note_refused, number_of, take_over};
+use quietcore_scan::process::job::{Order, ProgramJob};
+use quietcore_scan::process::orders::{Orders, Taken};
+use quietcore_site::{Cache, GUEST_MEMORY_DEFAULT, Partition};
+use quietcore_units::{ByteSize, Causes, CpuId, Nanos, Scheduling, ThreadRequest};
+use serde::{Deserialize, Serialize};
+
+use crate::fieldbus::FieldbusJob;
+use crate::setting::SettingError;
+use colours::{ColourSetting, colours_here};
+use delivery::{Delivery, inherited};
+use guest::Guest;
+use memory::Kept;
+use network::Network;
+use ports::{Explained, Ports};
+use quietcore_process::remark::remark;
+
+/// Longest wait for an order before the guest's end is looked for again.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Memory of a guest, beside its program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestSetting {
+    /// The guest's own memory: image, stacks, and the heap of the C library.
+    pub memory: ByteSize,
+    /// Page colours of its memory; `None` means pages of all colours.
+    pub colours: Option<ColourSetting>,
+}
+
+/// The interior of a process that is a guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GuestInterior {
+    setting: GuestSetting,
+    /// Descriptor of the memory file in which new builds are delivered.
+    delivery: i32,
+    /// Descriptor of the memory file with the ledger of exits.
+    exits: i32,
+}
+
+impl GuestInterior {
+    /// Gives its files other numbers.
+    pub(crate) fn renumber(&mut self, new: &mut impl FnMut(i32) -> i32) {
+        self.delivery = new(self.delivery);
+        self.exits = new(self.exits);
+    }
+}
+
+impl GuestSetting {
+    /// Returns the setting of a partition; page colours are measured on its first CPU.
+    pub(crate) fn of(partition: &Partition) -> Result<Self, SettingError> {
+        let vcr = &partition.vcr;
+        let colours = match &vcr.cache {
+            None | Some(Cache::Ways(_)) => None,
+            Some(Cache::Colours(colours)) => {
+                let cpu = vcr.cpus.iter().next().map_or(0, CpuId::get);
+                let measured = colours_here(cpu).map_err(|source| SettingError::Colours {
+                    partition: partition.name.clone(),
+                    source,
+                })?;
+                let (colouring, colours) = (measured.colouring, colours.clone());
+                colouring.check([(partition.name.as_str(), &colours[..])])?;
+                Some(ColourSetting { mask: colouring.mask(), colours })
+            }
+        };
+        let memory = vcr.memory.unwrap_or(GUEST_MEMORY_DEFAULT);
+        Ok(Self { memory, colours })
+    }
+}
+
+/// A guest with everything that it needs, in a process that has given up everything else.
+pub(crate) struct Ready {
+    guest: Guest,
+    processor: Processor,
+    exchange: Arc<Exchange>,
+    settle: Settle,
+    exits: Arc<Exits>,
+    statistics: Option<Statistics>,
+    delivery: Delivery,
+    network: Option<Network>,
+    explained: Option<Explained>,
+    /// Its encoded fieldbus, if it drives one.
+    words: Option<Vec<u8>>,
+}
+
+impl Ready {
+    /// Makes a guest ready, and gives up the host's files and namespaces. To be called once, while
+    /// this process has one thread. Locks the process's memory.
+    ///
+    /// # Errors
+    /// When something that the guest needs can't be had; in words.
+    pub(crate) fn new(
+        job: &ProgramJob,
+        fieldbus: Option<&FieldbusJob>,
+        interior: &GuestInterior,
+        region: Region<'_>,
+        file: &File,
+    ) -> Result<Self, String> {
+        let GuestInterior { setting, delivery, exits: ledger } = interior;
+        let locked = setting::lock_present_memory();
+        // Kept addresses have no pages yet; they are locked part by part.
+        let kept = Kept::new(job, setting, region, locked.is_ok())?;
+        let to_come = match &locked {
+            Ok(()) => setting::lock_memory_to_come(),
+            Err(_) => Ok(()),
+        };
+        let memory = Arc::clone(&kept.memory);
+        let (guest, processor) = Guest::new(job, setting, region, file, kept)?;
+        // Kernels before 5.14 count nothing.
+        let statistics = processor.statistics().ok();
+        let delivery = Delivery::inherited(*delivery);
+        let delivery = delivery.map_err(|error| format!("the delivery: {}", Causes(&error)))?;
+        let exits = Arc::new(exits(*ledger)?);
+        let exchange = Arc::new(mapped(file)?);
+        let network =
+            fieldbus.map(|bus| Network::open(bus, guest.machine(), Arc::clone(&exchange)));
+        let network = network.transpose()?;
+        let words = fieldbus.map(network::words).transpose();
+        let words = words.map_err(in_words)?;
+        let snare = job.snare.as_ref().and_then(take_over);
+        let explained = snare.map(|snare| Explained { snare, memory });
+        // Memory that came since and could not be locked on its own is locked now, or the refusal
+        // is recorded.
+        let locked = locked.and_then(|()| to_come.or_else(|_| setting::lock_present_memory()));
+        let memory_refused = locked.err().map(|error| number_of(&error));
+        let settle = Settle::of(job, Arc::clone(&exchange), memory_refused, &processor)?;
+        let given_up = sandbox::enclose();
+        if !given_up.is_whole() {
+            remark(format_args!("the guest's process: {given_up}"));
+        }
+        Ok(Self {
+            guest,
+            processor,
+            exchange,
+            settle,
+            exits,
+            statistics,
+            delivery,
+            network,
+            explained,
+            words,
+        })
+    }
+
+    /// Runs the guest until it ends. `orders` are the lines that follow the job.
+    ///
+    /// # Errors
+    /// The reason, in words, if it did not end in order.
+    pub(crate) fn run(self, job: &ProgramJob, orders: &Orders) -> Result<(), String> {
+        let Self { mut guest, processor, settle, exits, mut statistics, .. } = self;
+        let (delivery, network, words) = (self.delivery, self.network, self.words);
+        let exchange = self.exchange;
+        let ports = Ports::new(network.as_ref().map(|it| Arc::clone(&it.net)), self.explained);
+        let (ports, mut console) = ports.map_err(|error| format!("no console: {error}"))?;
+        let ledger = Arc::clone(&exits);
+        let mut publish = || {
+            tell(&mut console);
+            if let Some(sample) = statistics.as_mut().and_then(|it| it.sample().ok()) {
+                ledger.publish(&sample);
+            }
+        };
+        let policy = settle.policy;
+        let work = || settle.work();
+        let runner = Runner::spawn("processor", processor, Arc::new(ports), exits, work);
+        let runner = runner.map_err(in_words)?;
+        network.map_or(Ok(()), |network| network.start(job.cpu, policy))?;
+        seal_to(&guest.calls())?;
+        guest.post_job(job, runner.thread_id().unsigned_abs(), words)?;
+        runner.resume().map_err(in_words)?;
+        let region = exchange.region();
+        serve(&mut guest, region, orders, &delivery, &mut publish, || runner.has_ended());
+        let outcome = runner.stop();
+        publish();
+        console.rest().into_iter().for_each(|begun| remark(format_args!("{begun}")));
+        guest.outcome(&outcome)
+    }
+}
+
+/// Passes on the lines that the guest has written to its console.
+fn tell(console: &mut ConsoleReader) {
+    console.lines().iter().for_each(|line| remark(format_args!("{line}")));
+}
+
+/// Gives up all rights of the calling thread, and all system calls but those of a waiting one.
+///
+/// # Errors
+/// When the kernel refuses it; in words.
+pub(crate) fn seal() -> Result<(), String> {
+    seal_to(&Calls::of_waiting_thread())
+}
+
+fn seal_to(calls: &Calls) -> Result<(), String> {
+    let sealed = sandbox::give_up().and_then(|()| sandbox::seal(calls, Violation::End));
+    sealed.map_err(in_words)
+}
+
+/// Returns an error with its causes, for a process that ends because of it.
+fn in_words(error: impl Error) -> String {
+    Causes(&error).to_string()
+}
+
+/// Maps the exchange once more.
+fn mapped(file: &File) -> Result<Exchange, String> {
+    let file = file.try_clone().map_err(|error| format!("the exchange: {error}"))?;
+    Exchange::open(file).map_err(in_words)
+}
+
+/// Opens the ledger of exits in the memory of this descriptor.
+fn exits(descriptor: i32) -> Result<Exits, String> {
+    let file = inherited(descriptor).map_err(|error| format!("the ledger of exits: {error}"))?;
+    Exits::of_file(&file).map_err(|error| format!("the ledger of exits: {}", Causes(&error)))
+}
+
+/// Preparation of the processor's thread, which it does itself.
+struct Settle {
+    exchange: Arc<Exchange>,
+    calls: Calls,
+    cpu: Option<u32>,
+    policy: Scheduling,
+    period: Nanos,
+    memory_refused: Option<i32>,
+}
+
+impl Settle {
+    fn of(
+        job: &ProgramJob,
+        exchange: Arc<Exchange>,
+        memory_refused: Option<i32>,
+        processor: &Processor,
+    ) -> Result<Self, String> {
+        let leading = job.tasks.first().ok_or("there is no task")?;
+        let (policy, period) = (leading.policy, leading.kind.period());
+        let calls = Calls::of_processor(processor);
+        Ok(Self { exchange, calls, cpu: job.cpu, policy, period, memory_refused })
+    }
+
+    /// Takes the settings of the leading task, since this thread runs all tasks of the guest, and
+    /// writes what is refused into the rows of all tasks before the guest has them. Then gives up
+    /// all other rights.
+    fn work(self) -> io::Result<()> {
+        let request = ThreadRequest::new(self.policy).on(self.cpu.and_then(CpuId::new));
+        let prepared = prepare(&request);
+        let region = self.exchange.region();
+        for row in 0..region.task_count() {
+            if let Some(task) = region.task(row) {
+                let mut recorder = Recorder::new(task, self.period, 1);
+                note_refused(&mut recorder, &prepared, self.cpu, self.memory_refused);
+            }
+        }
+        sandbox::give_up()?;
+        sandbox::seal(&self.calls, Violation::End)?;
+        Ok(())
+    }
+}
+
+/// Carries out orders until the guest is over, and publishes what KVM counts meanwhile.
+fn serve(
+    guest: &mut Guest,
+    region: Region<'_>,
+    orders: &Orders,
+    delivery: &Delivery,
+    mut publish: impl FnMut(),
+    over: impl Fn() -> bool,
+) {
+    while !over() {
+        publish();
+        guest.look_after(region);
+        match orders.take(LOOK) {
+            Taken::Order(Order::Deliver { build, bytes }) => {
+                let file = delivery.take(bytes);
+                if let Err(why) = file.and_then(|file| guest.stage(&build, &file, region)) {
+                    refuse(guest, build.stage.generation, &why);
+                }
+            }
+            Taken::Order(Order::Stage(build)) => {
+                refuse(guest, build.stage.generation, "it was not delivered");
+            }
+            Taken::Nothing => {}
+            Taken::Unreadable(why) => remark(format_args!("this is no order: {why}")),
+            // The host has gone; the process ends in a moment.
+            Taken::Closed => thread::sleep(LOOK),
+        }
+    }
+}
+
+/// Says why a build is refused, and makes the guest report the refusal.
+fn refuse(guest: &mut Guest, generation: u32, why: &str) {
+    remark(format_args!("build {generation} is refused: {why}"));
+    guest.refuse(generation);
+}

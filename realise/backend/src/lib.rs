@@ -1,0 +1,27 @@
+//! The backends, which realise partitions: one module each.
+//!
+//! | backend | module | realised as |
+//! |---------|--------|-------------|
+//! | `process` | [`process`] | a Linux process of its own |
+//! | `container` | [`container`] | such a process in a container of `runc` or `crun` |
+//! | `kvm` | [`kvm`] | a guest of our own virtual machine monitor, which is such a process |
+//!
+//! Everything that differs between them behind [`process::Partition`] is in two traits: one for the
+//! settings of a partition, in [`setting`], one for the surroundings of its process, in
+//! `surroundings`. [`memory`] is a process that is told block by block which accesses to measure.
+//!
+//! Every backend starts the partition's process or guest with its exchange, watches it, stops it,
+//! and leaves nothing behind when the host's program ends, in whatever way.
+
+#![forbid(unsafe_code)]
+
+pub mod container;
+pub mod fieldbus;
+pub mod interior;
+pub mod job;
+pub mod kvm;
+pub mod memory;
+pub mod process;
+pub mod rooms;
+pub mod setting;
+mod surroundings;

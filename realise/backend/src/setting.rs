@@ -1,0 +1,171 @@
+//! The setting of a partition's backend, in one value from the site file to each start of its
+//! process.
+//!
+//! This is a trait, as `Surroundings` is: each backend keeps here what it was asked for, and all
+//! others ask the declaration of the backend. Another backend has an arm in each function of
+//! [`BackendSetting`] that makes one, and all else of it in its own module.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use quietcore_microvm::colour::{PoolError, Unassignable};
+use quietcore_site::{Backend, BackendDeclaration, Partition};
+use quietcore_units::{ByteSize, CpuSet};
+
+use crate::container::ContainerWish;
+use crate::fieldbus::FieldbusJob;
+use crate::kvm::GuestSetting;
+use crate::process::{PartitionError, ProcessSetting, Room};
+use crate::surroundings::Surroundings;
+
+/// Everything that a backend is given for a partition, beside its job and its exchange.
+#[derive(Clone, Debug)]
+pub struct BackendSetting(Arc<dyn Setting>);
+
+/// The setting of a partition in one backend.
+pub(crate) trait Setting: fmt::Debug + Send + Sync {
+    /// Returns the backend that the setting is for, whose declaration others ask.
+    fn backend(&self) -> Backend;
+
+    /// Returns the surroundings of a process that is to be started in a room.
+    ///
+    /// # Errors
+    /// When the backend can't have what it shares with the process.
+    fn surround(&self, room: &Room) -> Result<Box<dyn Surroundings>, PartitionError>;
+
+    /// Returns the same for a partition whose tasks may run on any CPU.
+    fn unpinned(self: Arc<Self>) -> Arc<dyn Setting>;
+}
+
+/// The needs of a probe that runs in the place of a partition's program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeNeeds {
+    /// The CPUs that it may use; `None` means all.
+    pub cpus: Option<CpuSet>,
+    /// The most memory that it may have; `None` without limit.
+    pub memory: Option<ByteSize>,
+    /// `true` if any of its threads is a real-time one.
+    pub is_real_time: bool,
+}
+
+/// The error of a setting that a backend can't have here.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingError {
+    /// The partition asks for page colours, and there are none.
+    #[error("partition `{partition}` can't have page colours")]
+    Colours {
+        /// Name of the partition.
+        partition: String,
+        /// Error of the pool of pages.
+        #[source]
+        source: PoolError,
+    },
+    /// The partition asks for page colours that it can't have.
+    #[error(transparent)]
+    Colour(#[from] Unassignable),
+}
+
+impl ProbeNeeds {
+    /// Returns those of a partition of a site.
+    pub fn of(partition: &Partition) -> Self {
+        Self {
+            cpus: Some(partition.vcr.cpus),
+            memory: partition.vcr.memory_max(),
+            is_real_time: partition.program.is_real_time(),
+        }
+    }
+}
+
+impl BackendSetting {
+    /// Returns the setting of a partition with a program and the fieldbus that it drives; `builds`
+    /// is the folder of its builds. Page colours are measured, once in a process.
+    ///
+    /// # Errors
+    /// [`SettingError`] when it asks for page colours that can't be had.
+    pub fn of(
+        partition: &Partition,
+        fieldbus: Option<&FieldbusJob>,
+        builds: Option<&Path>,
+    ) -> Result<Self, SettingError> {
+        Ok(match partition.backend {
+            Backend::Process | Backend::Qemu | Backend::Xen => Self::default(),
+            Backend::Container => Self::new(ContainerWish::of(partition, fieldbus, builds)),
+            Backend::Kvm => Self::new(GuestSetting::of(partition)?),
+        })
+    }
+
+    /// Returns the setting of a partition that runs the probe; that of a process where the backend
+    /// doesn't run it.
+    pub fn of_probe(backend: Backend, needs: ProbeNeeds) -> Self {
+        match backend {
+            Backend::Container => Self::new(ContainerWish::of_probe(needs)),
+            Backend::Process | Backend::Kvm | Backend::Qemu | Backend::Xen => Self::default(),
+        }
+    }
+
+    fn new(setting: impl Setting + 'static) -> Self {
+        Self(Arc::new(setting))
+    }
+
+    /// Returns the same for a partition whose tasks may run on any CPU.
+    #[must_use]
+    pub fn unpinned(self) -> Self {
+        Self(self.0.unpinned())
+    }
+
+    /// Returns what the backend declares.
+    pub fn declaration(&self) -> &'static BackendDeclaration {
+        self.0.backend().declaration()
+    }
+
+    pub(crate) fn surround(&self, room: &Room) -> Result<Box<dyn Surroundings>, PartitionError> {
+        self.0.surround(room)
+    }
+}
+
+impl Default for BackendSetting {
+    fn default() -> Self {
+        Self::new(ProcessSetting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_record::class::catalogue;
+
+    use super::*;
+
+    fn partition(backend: Backend) -> Partition {
+        let text = format!(
+            "[site]\nname = \"s\"\n[[partition]]\nname = \"axis\"\nbackend = \"{backend}\"\n\
+             class = \"motion-control\"\n[partition.vcr]\ncpus = [1]\n[partition.program]\n\
+             model = \"m\"\n"
+        );
+        let site = quietcore_site::read("site.toml", text.as_bytes(), &catalogue());
+        site.unwrap_or_else(|problems| panic!("{problems}")).partitions()[0].clone()
+    }
+
+    #[test]
+    fn a_setting_is_of_the_backend_that_the_partition_names() {
+        let realised = Backend::ALL.into_iter().filter(|it| it.declaration().is_realised);
+        for backend in realised {
+            let partition = partition(backend);
+            let setting = BackendSetting::of(&partition, None, None).unwrap();
+            assert_eq!(setting.declaration().word, backend.name());
+            assert_eq!(setting.unpinned().declaration().word, backend.name());
+            let probe = BackendSetting::of_probe(backend, ProbeNeeds::of(&partition));
+            let expected =
+                if backend.declaration().runs_probe { backend } else { Backend::OF_PROBES };
+            assert_eq!(probe.declaration().word, expected.name());
+        }
+    }
+
+    #[test]
+    fn a_container_whose_tasks_may_move_has_all_cpus() {
+        let setting = BackendSetting::of(&partition(Backend::Container), None, None).unwrap();
+        assert!(format!("{setting:?}").contains("cpus: Some("), "{setting:?}");
+        let setting = setting.unpinned();
+        assert!(format!("{setting:?}").contains("cpus: None"), "{setting:?}");
+    }
+}

@@ -1,0 +1,101 @@
+//! The seam between a partition's process and its backend: what surrounds that process.
+//!
+//! The process is the same for each backend: job and orders on its standard input, the exchange as
+//! an open file. [`Partition`](crate::process::Partition) starts, reads and ends it, and asks its
+//! [`Surroundings`] wherever a backend does otherwise. This is a trait, and no enum with a table as
+//! the backends' declarations are: each backend holds other things (a mark, a container's folder, a
+//! guest's mail box), so that an enum would have an arm for each in every method, and another
+//! backend would be spread over them. A call through it costs nothing that matters: none is made
+//! within a cycle.
+//!
+//! | method | when |
+//! |--------|------|
+//! | [`prepare`](Surroundings::prepare) | before the process is spawned |
+//! | [`wait_until_started`](Surroundings::wait_until_started) | after that, before it gets its job |
+//! | [`process_id`](Surroundings::process_id), [`order`](Surroundings::order) … | while it runs |
+//! | [`kill`](Surroundings::kill) | where it does not end in order |
+//! | [`end_rest`](Surroundings::end_rest) | when it has ended, before its number is given away |
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command};
+
+use quietcore_scan::process::job::Order;
+
+use crate::job::Job;
+use crate::process::{ExitCounts, PartitionError};
+
+/// The parts of a partition's start that a backend needs.
+pub(crate) struct Start<'a> {
+    /// The path of `quietcore-runtime`.
+    pub(crate) program: &'a Path,
+    /// Files that the process gets, under the numbers that the job has; the exchange is the last.
+    pub(crate) files: Vec<OwnedFd>,
+    /// Arguments that name the partition's owner.
+    pub(crate) owner: Vec<String>,
+}
+
+/// Everything around a partition's process that its backend decides.
+pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
+    /// Prepares the command that starts the process, and enters files of the backend into the job.
+    ///
+    /// # Errors
+    /// When the backend can't have what it needs; nothing has been started then.
+    fn prepare(
+        &mut self,
+        start: Start<'_>,
+        job: &mut Cow<'_, Job>,
+        command: &mut Command,
+    ) -> Result<(), PartitionError>;
+
+    /// Waits until the process runs, where the child is not that process itself, and brings it to
+    /// its CPUs.
+    ///
+    /// # Errors
+    /// When the process does not start; the child may still run.
+    fn wait_until_started(&mut self, child: &Child) -> Result<(), PartitionError>;
+
+    /// Returns the error of a process that did not start, completed by the remarks of the child.
+    fn not_started(&self, error: PartitionError, _remarks: &str) -> PartitionError {
+        error
+    }
+
+    /// Returns the number of the process among the host's, where that isn't the child. Inside, its
+    /// threads have other numbers then.
+    fn process_id(&self) -> Option<u32> {
+        None
+    }
+
+    /// Returns an order as the process can carry it out.
+    ///
+    /// # Errors
+    /// When what it needs can't be handed over.
+    fn order<'o>(&self, order: &'o Order) -> io::Result<Cow<'o, Order>> {
+        Ok(Cow::Borrowed(order))
+    }
+
+    /// Returns `true` if its tasks are threads of the host's kernel, which can be stopped within a
+    /// step and have a policy and a CPU of their own.
+    fn tasks_are_threads(&self) -> bool {
+        true
+    }
+
+    /// Returns the exits of the guest; `None` where there is none.
+    fn exit_counts(&self) -> Option<ExitCounts> {
+        None
+    }
+
+    /// Kills the process at once, not in order.
+    ///
+    /// # Errors
+    /// The error of the kernel.
+    fn kill(&self, child: &mut Child) -> io::Result<()> {
+        child.kill()
+    }
+
+    /// Kills everything that the process has left running.
+    fn end_rest(&self);
+}

@@ -1,0 +1,149 @@
+//! Builds the images of guests.
+//!
+//! They are built by a cargo of its own, in a folder of its own, for the bare machine, optimised as
+//! a whole, whatever this crate is built for. What the outer cargo was told about its own compiler
+//! calls (flags, wrappers such as clippy's, folders) is kept from it.
+//!
+//! They are built anew when something changes that they are made of: a source that the compiler has
+//! read, or the manifest of its crate. What else changes in the workspace does not touch them.
+//!
+//! If that is not possible (another processor, no library for the bare machine) an image is a
+//! file of no bytes, and a warning says so.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crate, seen from here.
+const GUEST: &str = "../../guest";
+/// The target that images are built for.
+const BARE: &str = "x86_64-unknown-none";
+/// The images, by the names that they have without `quietcore-image-`.
+const IMAGES: [&str; 4] = ["irq", "osek", "latency", "partition"];
+/// Variables that cargo may be told of the machine that it runs on; of the rest nothing is meant
+/// for it.
+const KEPT: [&str; 6] = [
+    "CARGO_HOME",
+    "CARGO_HTTP_",
+    "CARGO_MAKEFLAGS",
+    "CARGO_NET_",
+    "CARGO_REGISTR",
+    "CARGO_SOURCE_",
+];
+/// Prefixes of variables that change how a compiler is called.
+const FOREIGN: [&str; 6] = ["CARGO", "RUSTC_", "RUSTDOC", "RUSTFLAGS", "MIRI", "CLIPPY"];
+
+fn main() {
+    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let guest = here.join(GUEST);
+    println!("cargo:rerun-if-changed=build.rs");
+    for watched in ["Cargo.toml", "image.ld", "src", "images", "../Cargo.lock", "../Cargo.toml"] {
+        println!("cargo:rerun-if-changed={}", guest.join(watched).display());
+    }
+    let built = is_possible().then(|| build(&guest, &out.join("guest"), &IMAGES));
+    let sources = built.as_deref().map(sources).unwrap_or_default();
+    for source in &sources {
+        println!("cargo:rerun-if-changed={source}");
+    }
+    // For the test that they are what images are made of and nothing else.
+    write(&out.join("sources"), Vec::from_iter(sources).join("\n").as_bytes());
+    for name in IMAGES {
+        let bytes = match &built {
+            Some(folder) => read(&file_of(folder, name)),
+            None => Vec::new(),
+        };
+        write(&out.join(name), &bytes);
+    }
+}
+
+fn variable(name: &str) -> OsString {
+    env::var_os(name).unwrap_or_else(|| panic!("cargo sets `{name}`"))
+}
+
+fn file_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("quietcore-image-{name}"))
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("`{}` can't be read: {error}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes)
+        .unwrap_or_else(|error| panic!("`{}` can't be written: {error}", path.display()));
+}
+
+/// Returns `true` if images can be built here, and are of any use.
+fn is_possible() -> bool {
+    if variable("CARGO_CFG_TARGET_ARCH") != "x86_64" {
+        return false;
+    }
+    let output = Command::new(variable("RUSTC"))
+        .args(["--print", "target-libdir", "--target", BARE])
+        .output();
+    let folder = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    let folder = folder.map(|folder| PathBuf::from(folder.trim()));
+    // Where there is none, cargo runs this again at the next build, which may find one.
+    if let Some(folder) = &folder {
+        println!("cargo:rerun-if-changed={}", folder.display());
+    }
+    let is_installed = folder.is_some_and(|folder| folder.is_dir());
+    if !is_installed {
+        println!("cargo:warning=no images of guests: install them with `rustup target add {BARE}`");
+    }
+    is_installed
+}
+
+/// Builds the images and returns the folder in which they lie.
+fn build(guest: &Path, target_folder: &Path, names: &[&str]) -> PathBuf {
+    let mut cargo = Command::new(variable("CARGO"));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let foreign = FOREIGN.iter().any(|start| text.starts_with(start));
+        if foreign && !KEPT.iter().any(|start| text.starts_with(start)) {
+            cargo.env_remove(&name);
+        }
+    }
+    // Images lie where their linker script says; flags in a configuration file are not for them.
+    let script = guest.join("image.ld");
+    let flags = ["-Crelocation-model=static", &format!("-Clink-arg=-T{}", script.display())];
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    cargo.env("CARGO_PROFILE_RELEASE_PANIC", "abort").env("CARGO_PROFILE_RELEASE_LTO", "fat");
+    cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1").env("CARGO_PROFILE_RELEASE_DEBUG", "0");
+    cargo.args(["build", "--release", "--locked", "--quiet", "--features", "images"]);
+    for name in names {
+        cargo.arg("--bin").arg(format!("quietcore-image-{name}"));
+    }
+    cargo.arg("--manifest-path").arg(guest.join("Cargo.toml"));
+    cargo.arg("--target-dir").arg(target_folder).args(["--target", BARE]);
+    cargo.current_dir(guest);
+    let status = cargo.status().unwrap_or_else(|error| panic!("cargo can't be started: {error}"));
+    assert!(status.success(), "the images of guests can't be built: {status}");
+    target_folder.join(BARE).join("release")
+}
+
+/// Returns the files that the images in a folder were made of: the sources, as the compiler lists
+/// them, and the manifests of their crates.
+fn sources(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for name in IMAGES {
+        let list = read(&file_of(folder, name).with_extension("d"));
+        let text = String::from_utf8(list).expect("cargo writes paths of the project");
+        let listed = text.split_once(": ").map_or("", |(_, listed)| listed);
+        // A space that belongs to a path is escaped.
+        let listed = listed.trim_end().replace("\\ ", "\u{0}");
+        found.extend(listed.split_whitespace().map(|source| source.replace('\u{0}', " ")));
+    }
+    let manifest = |source: &String| {
+        let mut folders = Path::new(source).ancestors().skip(1);
+        let manifest = folders.find_map(|it| Some(it.join("Cargo.toml")).filter(|it| it.exists()));
+        manifest.map(|it| it.display().to_string())
+    };
+    let manifests: Vec<String> = found.iter().filter_map(manifest).collect();
+    found.extend(manifests);
+    found
+}

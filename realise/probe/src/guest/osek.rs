@@ -1,0 +1,167 @@
+//! The probe `osek` in a guest: the same routines on the kernel's bare port, with all ways in which
+//! an interrupt comes to a guest.
+//!
+//! A guest leaves the counts of each series as a histogram in its exchange, one row for each.
+
+use std::time::Duration;
+
+use quietcore_exchange::{Region, Shape, TaskState};
+use quietcore_process::exchange::Exchange;
+use quietcore_record::histogram::Histogram;
+use quietcore_units::{ByteSize, ThreadRequest};
+
+use super::ProbeError;
+use super::job::{GuestOsekJob, InterruptTrigger, JOB_BYTES_MAX, TRIGGERS, encode, series};
+use super::runner::{Options, Outcome, run_image};
+use crate::osek::{Offset, Routine, Sample, Series, Trigger, Variant};
+use crate::routines::Body;
+use crate::routines::program::SOURCES;
+
+/// The most loops of a series in a guest: as many as in a process, though a guest keeps no list of
+/// its counts.
+pub const LOOPS_MAX: u64 = crate::osek::LOOPS_MAX;
+
+const MEMORY: ByteSize = ByteSize::new(4 << 20);
+/// The longest time that a loop is assumed to last, so that a guest that hangs is noticed.
+const LOOP_MAX: Duration = Duration::from_micros(200);
+/// The interrupt vector of source 0; those of the other sources follow.
+const SOURCE_VECTOR: u8 = 0x30;
+
+/// The plan of a measurement of routines in a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuestOsekPlan {
+    /// Loops of each series.
+    pub loops: u64,
+    /// Loops before each series, which are run and discarded.
+    pub warm_up: u64,
+    /// The kernel that is measured; a guest has no tasks beside the four.
+    pub variant: Variant,
+    /// CPU and scheduling of the thread that runs the guest's processor.
+    pub thread: ThreadRequest,
+}
+
+/// The results of a measurement of routines in a guest.
+#[derive(Debug)]
+pub struct GuestOsekMeasured {
+    /// The series that were begun, in their order, each with its sample.
+    pub samples: Vec<(Series, Sample)>,
+    /// `true` if it was told to stop before its end.
+    pub stopped: bool,
+    /// The outcome of the guest that measured.
+    pub outcome: Outcome,
+}
+
+/// Measures all series. `look` is called now and then with the loops done so far; it returns `true`
+/// to end early.
+///
+/// # Errors
+/// Returns [`ProbeError`] when the guest or a routine did not come to its end, or the statistics
+/// can't be used.
+pub fn measure(
+    plan: &GuestOsekPlan,
+    mut look: impl FnMut(u64) -> bool,
+) -> Result<GuestOsekMeasured, ProbeError> {
+    let all: Vec<(Body, Option<InterruptTrigger>)> = series().collect();
+    let rows = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    let exchange = Exchange::create(&Shape::of_tasks(rows))?;
+    let job = GuestOsekJob {
+        loops: plan.loops,
+        warm_up: plan.warm_up,
+        extended: plan.variant.extended,
+        accounting: plan.variant.accounting,
+    };
+    let loops = (plan.loops + plan.warm_up).saturating_mul(u64::from(rows));
+    let options = Options {
+        memory: MEMORY,
+        thread: plan.thread,
+        board: None,
+        polls: false,
+        takes: LOOP_MAX.saturating_mul(u32::try_from(loops).unwrap_or(u32::MAX)),
+        echo: (0..SOURCES as u8).map(|source| SOURCE_VECTOR + source).collect(),
+    };
+    let mut place = [0; JOB_BYTES_MAX];
+    let job = encode(&job, &mut place)?;
+    let outcome = run_image(quietcore_guests::OSEK, job, &exchange, &options, |region, _| {
+        look(region.tasks().map(|task| task.release().totals().count).sum())
+    })?;
+    read(plan, &exchange.region(), &all, outcome)
+}
+
+fn read(
+    plan: &GuestOsekPlan,
+    region: &Region<'_>,
+    all: &[(Body, Option<InterruptTrigger>)],
+    outcome: Outcome,
+) -> Result<GuestOsekMeasured, ProbeError> {
+    let (mut samples, mut offset, mut stopped) = (Vec::new(), Offset::default(), false);
+    for (task, (body, way)) in region.tasks().zip(all) {
+        let state = task.state();
+        if state == TaskState::Unused {
+            stopped = true;
+            break;
+        }
+        let name = Routine::ALL[*body as usize].name();
+        if state == TaskState::Failed {
+            let how = way.map_or("no interrupt", |way| trigger_of(way).meaning());
+            return Err(ProbeError::Unreadable(format!(
+                "loops of `{name}` did not come to the end of their routine ({how}); the guest's \
+                 exits: {}",
+                outcome.exits_in_words()
+            )));
+        }
+        let raw = Histogram::from_exchange(task.release())
+            .map_err(|error| ProbeError::Unreadable(error.to_string()))?;
+        let (routine, trigger) = (Routine::ALL[*body as usize], way.map(trigger_of));
+        let sample = Sample::of_histogram(raw, offset, outcome.counter.hertz());
+        if *body == Body::Empty {
+            offset = Offset::of_histogram(&sample.raw);
+        }
+        stopped |= state == TaskState::Stopped;
+        samples.push((Series { routine, trigger, loops: plan.loops }, sample));
+    }
+    Ok(GuestOsekMeasured { samples, stopped, outcome })
+}
+
+/// Converts a way of bringing an interrupt to the form that records have.
+const fn trigger_of(way: InterruptTrigger) -> Trigger {
+    match way {
+        InterruptTrigger::Software => Trigger::Software,
+        InterruptTrigger::Lapic => Trigger::Lapic,
+        InterruptTrigger::Timer => Trigger::Timer,
+        InterruptTrigger::Doorbell => Trigger::Doorbell,
+    }
+}
+
+/// Returns the number of series that a guest measures.
+pub fn series_count() -> u64 {
+    series().count() as u64
+}
+
+/// Returns all ways of bringing an interrupt in a guest, as records have them.
+pub fn triggers() -> [Trigger; TRIGGERS.len()] {
+    TRIGGERS.map(trigger_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routines_and_bodies_stand_in_one_order() {
+        assert_eq!(Body::ALL.len(), Routine::ALL.len());
+        for (body, routine) in Body::ALL.into_iter().zip(Routine::ALL) {
+            assert_eq!(format!("{body:?}").to_lowercase(), routine.name());
+            assert_eq!(body.has_interrupt(), routine.has_interrupt());
+        }
+    }
+
+    #[test]
+    fn each_routine_with_an_interrupt_is_measured_in_every_way() {
+        assert_eq!(series().count(), 6 + 5 * TRIGGERS.len());
+        assert_eq!(
+            series().next(),
+            Some((Body::Empty, None)),
+            "its median is taken off the others"
+        );
+    }
+}
