@@ -19,6 +19,8 @@ const PANIC: &str = "Kernel panic - not syncing";
 const HELD_BACK: &str = "while it held interrupts back";
 /// QEMU's text for a guest that can't go on at an address that only its host's kernel has.
 const HOSTS_REGISTERS: &str = "with the guest at 0xffffffff";
+/// QEMU's line for a processor that faults while it reports a fault in a fault.
+const TRIPLE_FAULT: &str = "Triple fault";
 /// Time between two looks at a running machine.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -37,6 +39,8 @@ pub struct Machine<'a> {
     pub out: &'a Path,
     /// The file that gets what it writes to its console.
     pub console: &'a Path,
+    /// The file in which QEMU logs each reset of a processor, with its registers.
+    pub resets: &'a Path,
     /// Number of its processors.
     pub processors: u8,
     /// Size of its memory in MiB.
@@ -76,6 +80,13 @@ pub enum Broken {
     /// The kernel of a machine that holds guests has panicked.
     #[error("the kernel of the emulated machine panicked; its console is in {console}")]
     Panicked {
+        /// Path of what it wrote.
+        console: PathBuf,
+    },
+    /// A processor of a machine that holds guests found no handler for a fault, of which there is
+    /// one for each in the machine's kernel.
+    #[error("the emulated machine ended in a triple fault; its console is in {console}")]
+    TripleFault {
         /// Path of what it wrote.
         console: PathBuf,
     },
@@ -151,10 +162,10 @@ impl Machine<'_> {
         let told = fs::read_to_string(self.out.join(STATUS)).ok();
         match told.and_then(|text| text.trim().parse().ok()) {
             Some(0) => Ok(0),
-            Some(_) if self.says(HELD_BACK) => {
+            Some(_) if self.has_told(self.console, HELD_BACK) => {
                 Err(Broken::HeldBack { console: self.console.to_owned() })
             }
-            Some(_) if self.says(HOSTS_REGISTERS) => {
+            Some(_) if self.has_told(self.console, HOSTS_REGISTERS) => {
                 Err(Broken::HostsRegisters { console: self.console.to_owned() })
             }
             Some(failure) => Ok(failure),
@@ -162,16 +173,19 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns `true` if a machine that holds guests has written this to its console.
-    fn says(&self, text: &str) -> bool {
-        let console = fs::read(self.console).unwrap_or_default();
-        self.kind.holds_guests() && String::from_utf8_lossy(&console).contains(text)
+    /// Returns `true` if a machine that holds guests has written this to `file`.
+    fn has_told(&self, file: &Path, text: &str) -> bool {
+        let told = fs::read(file).unwrap_or_default();
+        self.kind.holds_guests() && String::from_utf8_lossy(&told).contains(text)
     }
 
     /// Why it ended before its scenario did.
     fn early(&self, status: ExitStatus) -> Broken {
-        if self.says(PANIC) {
+        if self.has_told(self.console, PANIC) {
             return Broken::Panicked { console: self.console.to_owned() };
+        }
+        if self.has_told(self.resets, TRIPLE_FAULT) {
+            return Broken::TripleFault { console: self.console.to_owned() };
         }
         Broken::Early { status, last: last_lines(self.console) }
     }
@@ -180,6 +194,7 @@ impl Machine<'_> {
         let mut command = Command::new(PROGRAM);
         command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
         command.args(["-nic", "none", "-serial", "stdio", "-machine", "q35"]);
+        command.args(["-d", "cpu_reset", "-D"]).arg(self.resets);
         command.args(["-cpu", self.kind.processor, "-m", &self.memory_mib.to_string()]);
         if self.counts_instructions {
             command.args(["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]);

@@ -159,6 +159,7 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
         project: &project,
         out: &out,
         console: &out.join("console.txt"),
+        resets: &out.join("resets.txt"),
         processors: request.processors,
         memory_mib: request.memory,
         counts_instructions: request.count_instructions,

@@ -2,12 +2,12 @@
 //!
 //! This emulator has faults where a machine holds guests: it may lose an interrupt, and nothing
 //! happens in the machine any more, whatever ran in it; the machine's kernel finds its own stack
-//! overwritten, and panics; or it delivers an interrupt to a guest twice, the second time while the
-//! guest holds interrupts back, and the guest says so and ends. The machine beats for that reason:
-//! its first process writes the seconds since its start into a file of the results, each second.
-//! Where the beat stays away, the machine is at fault, and is started anew, as it is where a
-//! scenario failed and a guest said so. What hangs while the machine beats is a failure of the
-//! scenario, and is ended by its limit.
+//! overwritten, and panics, or can't even do that and ends in a triple fault; or it delivers an
+//! interrupt to a guest twice, the second time while the guest holds interrupts back, and the guest
+//! says so and ends. The machine beats for that reason: its first process writes the seconds since
+//! its start into a file of the results, each second. Where the beat stays away, the machine is at
+//! fault, and is started anew, as it is where a scenario failed and a guest said so. What hangs
+//! while the machine beats is a failure of the scenario, and is ended by its limit.
 
 use std::time::Duration;
 
@@ -55,6 +55,7 @@ pub fn run_anew(
             Err(
                 why @ (Broken::StoodStill { .. }
                 | Broken::Panicked { .. }
+                | Broken::TripleFault { .. }
                 | Broken::HeldBack { .. }
                 | Broken::HostsRegisters { .. }),
             ) => before_anew(anew, &why)?,
@@ -118,6 +119,8 @@ mod tests {
         assert!(matches!(once, (Ok(0), told) if told == [1]));
         let panicked = Err(Broken::Panicked { console: "console.txt".into() });
         assert!(matches!(run_of(vec![panicked, Ok(0)]), (Ok(0), told) if told == [1]));
+        let fell = Err(Broken::TripleFault { console: "console.txt".into() });
+        assert!(matches!(run_of(vec![fell, Ok(0)]), (Ok(0), told) if told == [1]));
         let held_back = Err(Broken::HeldBack { console: "console.txt".into() });
         assert!(matches!(run_of(vec![held_back, Ok(1)]), (Ok(1), told) if told == [1]));
         let mixed = Err(Broken::HostsRegisters { console: "console.txt".into() });

@@ -83,6 +83,27 @@ fn a_machine_tells_what_hangs_before_its_limit() {
     assert!(said.contains("sysrq: Show backtrace of all active CPUs"), "{said}");
 }
 
+/// Ends the machine in a triple fault, if it has not done so before.
+const FALLS_ONCE: &str = "[ -s $OUT/fallen ] && exit 0; echo 1 >$OUT/fallen; sync
+    echo triple >/sys/kernel/reboot/type; echo b >/proc/sysrq-trigger; sleep 60";
+
+#[test]
+fn a_machine_that_holds_guests_is_started_anew_after_a_triple_fault_and_no_other() {
+    if !can_run() {
+        return;
+    }
+    for (kind, ends_with) in [("kvm", 0), ("rt", 2)] {
+        let out = tempfile::tempdir().expect("a scratch folder");
+        fs::write(out.path().join("fallen"), "").expect("a file that is there before the machine");
+        let output = lab(out.path(), &["--kind", kind, "--", "bash", "-c", FALLS_ONCE]);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(ends_with), "{kind}: {said}");
+        let is_anew = said.contains("ended in a triple fault") && said.contains("anew (1 of 2)");
+        assert_eq!(is_anew, kind == "kvm", "{kind}: {said}");
+        assert_eq!(said.contains("ended before the scenario did"), kind == "rt", "{kind}: {said}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_named() {
     let out = tempfile::tempdir().expect("a scratch folder");
