@@ -29,6 +29,8 @@ pub(crate) fn tell_after(duration: Duration) {
     for process in processes.filter_map(|entry| described(&entry.path())) {
         eprint!("{process}");
     }
+    // The kernel's own lines overtake what waits to be written. It fails where that is no terminal.
+    let _ = rustix::termios::tcdrain(std::io::stderr());
     // Both fail only where the kernel has neither, and then there is less to read.
     let _ = fs::write("/proc/sys/kernel/printk", CONSOLE_LEVEL);
     let _ = fs::write("/proc/sysrq-trigger", BACKTRACES);
