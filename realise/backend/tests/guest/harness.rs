@@ -448,6 +448,10 @@ fn run_image(
     });
     let said = ports.said.into_inner().expect("whole");
     let crash = image::crash_record(machine.memory());
+    // The lab looks for these words of a test that fails.
+    if let Some(record) = &crash {
+        eprintln!("the guest ended by a crash: {}", record.what());
+    }
     match (asked, stopped) {
         (_, Err(ProcessorError::Stuck { because: StuckBecause::InternalError, .. })) => {
             cannot!("this KVM interprets its guests, and knows no SSE")
