@@ -50,7 +50,7 @@ pub enum WhyNoEffect {
     /// The fieldbus writes it before each step.
     WrittenByFieldbus,
     /// The program writes it in each cycle, by itself or from a channel: it was as before when each
-    /// task had run once more.
+    /// task had run once more, and when each had run again.
     WrittenByProgram,
     /// The variable that was let go was not forced.
     NotForced,
@@ -94,7 +94,8 @@ pub struct Seen {
     pub was_forced: Option<bool>,
     /// `true` if the fieldbus writes it before each step.
     pub is_input: bool,
-    /// `true` if it was again as before, and not as it was set, when each task had run once more.
+    /// `true` if it was again as before, and not as it was set, when each task had run once more,
+    /// and when each had run again.
     pub is_as_before: bool,
 }
 

@@ -165,21 +165,35 @@ impl Look {
         resolved.iter().zip(&self.values).map(effect).collect()
     }
 
-    /// Adds to the effects what the program writes by itself: variables that have their value of
-    /// this look again at `now`, when each task has run since.
-    pub(crate) fn add_undone(&self, resolved: &[Resolved], effects: &mut [Effect], now: &Self) {
+    /// Returns for each change of a group if its variable has the value of this look again at
+    /// `now`, when each task has run since, though it was set to another one with effect.
+    pub(crate) fn undone(
+        &self,
+        resolved: &[Resolved],
+        effects: &[Effect],
+        now: &Self,
+    ) -> Vec<bool> {
         let last_set = |place: &VariableLocation| {
             let set = |one: &&Resolved| one.change.kind == ChangeKind::Set && one.place == *place;
             resolved.iter().rfind(set).and_then(Resolved::given)
         };
-        for (index, (effect, one)) in effects.iter_mut().zip(resolved).enumerate() {
-            let (Some(was), Some(is)) = (&self.values[index], &now.values[index]) else { continue };
+        let is_undone = |(index, one): (usize, &Resolved)| {
+            let (Some(was), Some(is)) = (&self.values[index], &now.values[index]) else {
+                return false;
+            };
             let is_set = last_set(&one.place).is_none_or(|set| same(&set, is));
-            let seen = Seen { is_as_before: same(was, is) && !is_set, ..Seen::default() };
-            if effect.without_effect.is_none() && one.change.kind == ChangeKind::Set {
-                effect.without_effect = WhyNoEffect::decide(one.change.kind, &seen);
-            }
-        }
+            let is_open = effects[index].without_effect.is_none();
+            one.change.kind == ChangeKind::Set && is_open && same(was, is) && !is_set
+        };
+        resolved.iter().enumerate().map(is_undone).collect()
+    }
+}
+
+/// Adds to the effects of a group that the program writes the `undone` variables by itself.
+pub(crate) fn add_undone(effects: &mut [Effect], undone: &[bool]) {
+    let seen = Seen { is_as_before: true, ..Seen::default() };
+    for (effect, _) in effects.iter_mut().zip(undone).filter(|(_, undone)| **undone) {
+        effect.without_effect = WhyNoEffect::decide(effect.change.kind, &seen);
     }
 }
 

@@ -29,7 +29,7 @@ use quietcore_units::{DataType, Nanos};
 use crate::control::{
     Change, ChangeKind, ControlError, Effect, ErrorKind, Opened, TaskDescription, Trace,
 };
-use crate::variables::{Look, overlap, resolve_all, target_of};
+use crate::variables::{Look, add_undone, overlap, resolve_all, target_of};
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 const DATA_BYTES: u32 = 4096;
@@ -166,8 +166,15 @@ impl FakeProgram {
             });
         }
         let mut effects = before.effects(&resolved, |_| false);
-        if confirm && self.runs_on() {
-            before.add_undone(&resolved, &mut effects, &Look::at(view, &resolved, generation));
+        let is_as_before = || {
+            let has_run = self.runs_on();
+            let now = Look::at(view, &resolved, generation);
+            before.undone(&resolved, &effects, &now).into_iter().map(move |one| one && has_run)
+        };
+        if confirm {
+            let (first, second) = (is_as_before(), is_as_before());
+            let twice: Vec<bool> = first.zip(second).map(|(one, other)| one && other).collect();
+            add_undone(&mut effects, &twice);
         }
         Ok(effects)
     }

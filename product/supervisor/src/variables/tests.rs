@@ -75,9 +75,11 @@ fn a_value_that_is_as_before_was_written_by_the_program() {
     };
     let before = look([1.0, 1.0, 1.0]);
     let mut effects = before.effects(&group, |_| false);
-    before.add_undone(&group, &mut effects, &look([1.0, 4.0, 1.0]));
+    let undone = before.undone(&group, &effects, &look([1.0, 4.0, 1.0]));
+    assert_eq!(undone, [true, false, false], "the last was so before");
+    add_undone(&mut effects, &undone);
     let why: Vec<_> = effects.iter().map(|effect| effect.without_effect).collect();
-    assert_eq!(why, [Some(WhyNoEffect::WrittenByProgram), None, None], "the last was so before");
+    assert_eq!(why, [Some(WhyNoEffect::WrittenByProgram), None, None]);
 }
 
 #[test]
