@@ -249,3 +249,25 @@ impl Opened {
         u32::try_from(index).ok().filter(|_| index < self.tasks.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fastest_task_is_the_first_of_the_shortest_period() {
+        let opened = |periods: &[u64]| Opened {
+            site: "line".to_owned(),
+            partition: "axis".to_owned(),
+            generation: 1,
+            incarnation: 1,
+            symbols: PathBuf::new(),
+            tasks: periods
+                .iter()
+                .map(|ms| TaskDescription { name: String::new(), period: Nanos::from_millis(*ms) })
+                .collect(),
+        };
+        assert_eq!(opened(&[0, 10, 2, 5, 2]).fastest_task(), 2, "one without a period is none");
+        assert_eq!(opened(&[0]).fastest_task(), 0);
+    }
+}

@@ -180,6 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn limits_of_a_probability_are_exact_for_few_and_normal_for_many() {
+        // 1.96 * sqrt(0.25 / 20 000) on both sides of one half.
+        let (low, high) = probability_limits(10_000.0, 20_000.0);
+        close(low, 0.493_070);
+        close(high, 0.506_930);
+        // Both agree to a fortieth of their distance from 0.25 where one follows the other.
+        let (few, many) =
+            (probability_limits(2_500.0, 10_000.0), probability_limits(2_501.0, 10_004.0));
+        assert!((few.0 - many.0).abs() < 2e-4 && (few.1 - many.1).abs() < 2e-4, "{few:?} {many:?}");
+        // None of a hundred: 1 - 0.025^(1 / 100).
+        close(probability_limits(0.0, 100.0).1, 0.036_217);
+    }
+
+    #[test]
     fn tails_agree_with_tables() {
         close(two_sided(Z, f64::INFINITY), 0.05);
         close(two_sided(2.0227, 39.0), 0.05);

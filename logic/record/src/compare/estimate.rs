@@ -298,3 +298,18 @@ fn empty((statistic, title): (&'static str, &'static str)) -> Difference {
         sentence: String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_a_difference_add_up_and_the_larger_one_has_the_say_in_the_freedom() {
+        // Satterthwaite: (1 + 4)^2 / (1^2 / 9 + 4^2 / 4).
+        let (error, freedom) = combine((Some(1.0), 9.0), (Some(2.0), 4.0)).unwrap();
+        assert!((error - 5.0_f64.sqrt()).abs() < 1e-12, "{error}");
+        assert!((freedom - 225.0 / 37.0).abs() < 1e-12, "{freedom}");
+        assert_eq!(combine((Some(0.0), 9.0), (Some(0.0), 4.0)), Some((0.0, f64::INFINITY)));
+        assert_eq!(combine((None, 9.0), (Some(2.0), 4.0)), None);
+    }
+}
