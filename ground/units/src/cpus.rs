@@ -12,6 +12,8 @@ const WORDS: usize = (CPU_LIMIT / 64) as usize;
 
 /// A logical CPU as the kernel numbers them, below [`CPU_LIMIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "u32", into = "u32"))]
 pub struct CpuId(u32);
 
 impl CpuId {
@@ -23,6 +25,22 @@ impl CpuId {
     /// Returns the kernel's number of the CPU.
     pub const fn get(self) -> u32 {
         self.0
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<u32> for CpuId {
+    type Error = &'static str;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        Self::new(number).ok_or("CPUs are numbered below 1024")
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<CpuId> for u32 {
+    fn from(cpu: CpuId) -> Self {
+        cpu.0
     }
 }
 

@@ -21,6 +21,7 @@
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "rdtsc is an intrinsic"))]
 
 use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Monotonic};
 
@@ -37,14 +38,15 @@ const STEP_READINGS: usize = 1_000;
 const ATTEMPTS: usize = 32;
 
 /// A time stamp counter whose rate is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
     hertz: u64,
     step: u64,
 }
 
 /// Why there is no counter to measure with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CounterError {
     /// This processor architecture has none that is known here.
     Unknown,

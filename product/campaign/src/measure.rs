@@ -17,7 +17,7 @@ use quietcore_load::LoadError;
 use quietcore_process::exchange::Exchange;
 use quietcore_record::isolation::Row;
 use quietcore_record::reason::NotInForce;
-use quietcore_record::record::{Platform, Record, TimeReality};
+use quietcore_record::record::{Platform, Record, ReservationInForce, TimeReality};
 use quietcore_run::HeldSettings;
 use quietcore_run::loads::Loads;
 use quietcore_settings::{ChangeError, Controls, LiveSettings, ReservedGroup};
@@ -432,16 +432,22 @@ fn note_platform(partition: &Partition, run: &Run, index: usize, findings: &mut 
     if found.platform.is_some() || !runs {
         return;
     }
-    let source = Source::live();
     let cpus = run.partitions[index].work.pinned_cpus();
-    let interrupts = if cpus.is_empty() { None } else { interrupts_on(&source, cpus) };
-    let mut reservation = reservation_of(&source, partition.process_id());
+    let interrupts = if cpus.is_empty() { None } else { interrupts_on(&Source::live(), cpus) };
+    found.platform =
+        Some(PlatformSeen { interrupts, reservation: reservation_in_force(partition) });
+}
+
+/// Returns the reservation of a partition that runs, with its share of cache and bandwidth; `None`
+/// where it could not be read back.
+pub(crate) fn reservation_in_force(partition: &Partition) -> Option<ReservationInForce> {
+    let mut reservation = reservation_of(&Source::live(), partition.process_id());
     if let Some(share) = partition.share() {
         let reservation = reservation.get_or_insert_default();
         reservation.cache_mask = share.cache_mask();
         reservation.bandwidth_percent = share.bandwidth_percent();
     }
-    found.platform = Some(PlatformSeen { interrupts, reservation });
+    reservation
 }
 
 /// Notes the share of the last-level cache and of the memory bandwidth that each partition has, and

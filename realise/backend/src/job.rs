@@ -2,6 +2,7 @@
 
 use quietcore_exchange::Shape;
 use quietcore_probe::job::LatencyJob;
+use quietcore_probe::measurement::MeasurementJob;
 use quietcore_probe::memory::MemoryJob;
 use quietcore_process::snare::SnareJob;
 use quietcore_scan::process::job::ProgramJob;
@@ -19,6 +20,8 @@ pub enum Job {
     Latency(LatencyJob),
     /// The probe `memory`.
     Memory(MemoryJob),
+    /// One measurement of another probe.
+    Measurement(Box<MeasurementJob>),
     /// A control program in its scan cycle.
     Program {
         /// The program and its tasks.
@@ -43,7 +46,7 @@ impl Job {
         match self {
             Self::Program { program, .. } => Some((program.memory?, program.tasks.len())),
             Self::Latency(job) => Some((job.memory?, job.cpus.len())),
-            Self::Memory(_) => None,
+            Self::Memory(_) | Self::Measurement(_) => None,
         }
     }
 
@@ -66,6 +69,9 @@ impl Job {
                 for pipe in [&mut job.commands, &mut job.answers] {
                     *pipe = new(pipe.cast_signed()).unsigned_abs();
                 }
+            }
+            Self::Measurement(job) => {
+                job.messages = new(job.messages.cast_signed()).unsigned_abs();
             }
             Self::Latency(job) => {
                 job.snare.iter_mut().for_each(|snare| renumber_snare(snare, &mut new));

@@ -8,7 +8,8 @@
 //!
 //! Everything that differs between them behind [`process::Partition`] is in two traits: one for the
 //! settings of a partition, in [`setting`], one for the surroundings of its process, in
-//! `surroundings`. [`memory`] is a process that is told block by block which accesses to measure.
+//! `surroundings`. [`measuring`] is a process that carries out one measurement; [`memory`] is one
+//! that is told block by block which accesses to measure.
 //!
 //! Every backend starts the partition's process or guest with its exchange, watches it, stops it,
 //! and leaves nothing behind when the host's program ends, in whatever way.
@@ -20,6 +21,8 @@ pub mod fieldbus;
 pub mod interior;
 pub mod job;
 pub mod kvm;
+mod lines;
+pub mod measuring;
 pub mod memory;
 pub mod process;
 pub mod rooms;

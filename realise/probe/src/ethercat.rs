@@ -13,17 +13,20 @@
 //! Without a period the cycles follow each other at once. Their rate in the slowest window of
 //! [`WINDOW_CYCLES`] is the one that can be sustained; the mean would hide a pause.
 
+pub mod process;
+
 use quietcore_clock::Clock;
 use quietcore_maindevice::{Alarm, Fieldbus};
 use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
 use quietcore_wire::Wire;
+use serde::{Deserialize, Serialize};
 
 /// Number of cycles in a window, over which the sustained rate is taken.
 pub const WINDOW_CYCLES: u64 = 1_000;
 
 /// The plan of a measurement of round trips.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Number of cycles to measure.
     pub cycles: u64,

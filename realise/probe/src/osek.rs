@@ -13,6 +13,7 @@
 //! | `program` | its tables on the hosted port |
 //! | `measurement` | the series that MainTask carries out, and their outcome |
 //! | `machine` | the kernel on its port, and the two ways to bring an interrupt |
+//! | `process` | the measurement in a process of its own |
 //! | [`reading`] | the clocks of a process |
 //! | [`sample`] | from counts to figures |
 //!
@@ -25,6 +26,7 @@
 
 mod machine;
 mod measurement;
+mod process;
 mod program;
 pub mod reading;
 pub mod sample;
@@ -34,8 +36,10 @@ use std::sync::Arc;
 use quietcore_clock::{Counter, CounterError};
 pub use quietcore_record::record::{Routine, Trigger};
 use quietcore_units::ThreadRequest;
+use serde::{Deserialize, Serialize};
 
 pub use measurement::Progress;
+pub use process::RoutinesPlan;
 pub use program::OTHERS_MAX;
 pub use quietcore_process::thread::Standing;
 pub use sample::{Offset, Sample};
@@ -54,7 +58,7 @@ pub const PUBLISHED_LOOPS: u64 = 100;
 pub const LOOPS_MAX: u64 = 10_000_000;
 
 /// One routine, repeated `loops` times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     /// The routine to measure.
     pub routine: Routine,
@@ -97,7 +101,7 @@ impl Series {
 }
 
 /// The differences of kernel and program from the published benchmark.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// Number of tasks beside the four, at most [`OTHERS_MAX`]: of lower priority than all of them,
     /// and ready. With one or more the class is ECC2, without any it is ECC1.
@@ -129,7 +133,7 @@ impl Variant {
 }
 
 /// The plan of a measurement of routines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The series, in their order. The result of an empty measurement is subtracted from those
     /// behind it.
@@ -148,7 +152,8 @@ impl Plan {
 }
 
 /// The clock that routines are measured with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ClockUsed {
     /// The processor's time stamp counter.
     Counter(Counter),
@@ -185,7 +190,7 @@ impl ClockUsed {
 }
 
 /// The results of a measurement of routines.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// A sample for each series that was begun, in their order.
     pub samples: Vec<Sample>,
@@ -256,4 +261,4 @@ pub fn measure_with<R: Reading>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

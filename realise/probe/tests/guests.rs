@@ -4,12 +4,17 @@
 #![cfg(target_arch = "x86_64")]
 #![forbid(unsafe_code)]
 
+use std::fs::File;
+
+use quietcore_exchange::{Shape, TaskState};
 use quietcore_probe::guest::ProbeError;
-use quietcore_probe::guest::irq::{self, IrqMeasured, IrqPlan};
+use quietcore_probe::guest::irq::{self, IrqPlan};
 use quietcore_probe::guest::latency::{self, GuestLatencyPlan};
 use quietcore_probe::guest::osek::{self, GuestOsekPlan};
-use quietcore_probe::guest::runner::GuestError;
+use quietcore_probe::guest::runner::{GuestError, GuestFacts};
+use quietcore_probe::measurement::{Measurement, OpenExchange};
 use quietcore_probe::osek::Variant;
+use quietcore_process::exchange::Exchange;
 use quietcore_release::Injection;
 use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest, Wake};
 
@@ -30,6 +35,18 @@ fn on(cpu: u32, priority: u8) -> ThreadRequest {
     ThreadRequest::measuring(Scheduling::fifo(priority), CpuId::new(cpu))
 }
 
+/// Makes the exchange of a plan; returns it with its file.
+fn exchange_of(plan: &impl Measurement) -> (Exchange, File) {
+    let shape = Shape::of_tasks(plan.task_count());
+    let exchange = Exchange::create(&shape).expect("there is memory");
+    let file = exchange.file().expect("there is a descriptor");
+    (exchange, file)
+}
+
+fn open((exchange, file): &(Exchange, File)) -> OpenExchange<'_> {
+    OpenExchange { region: exchange.region(), file }
+}
+
 const PLAN: fn() -> IrqPlan = || IrqPlan {
     period: Nanos::from_millis(2),
     interrupts: 200,
@@ -43,10 +60,11 @@ const PLAN: fn() -> IrqPlan = || IrqPlan {
 /// Method: 200 interrupts; the register is read after the counter, and both are of one instant.
 #[test]
 fn interrupts_of_the_clock_board_are_measured() {
-    let measured = irq::measure(&PLAN(), |_, _| false);
+    let exchange = exchange_of(&PLAN());
+    let ended = irq::measure(&PLAN(), &open(&exchange), |_, _| false);
     let name = "interrupts_of_the_clock_board_are_measured";
-    let Some(measured) = unless_missing(name, measured) else { return };
-    let measured: IrqMeasured = measured;
+    let Some(outcome) = unless_missing(name, ended) else { return };
+    let measured = irq::read(&open(&exchange).region).expect("they are whole");
     println!(
         "response {}..{} ns, register {}..{} ns, switch {}..{} ns, {} left out, exits {}, {:?}",
         measured.response.min_ns(),
@@ -56,10 +74,10 @@ fn interrupts_of_the_clock_board_are_measured() {
         measured.switch.min_ns(),
         measured.switch.max_ns(),
         measured.left_out,
-        measured.outcome.exits_in_words(),
-        measured.outcome.board,
+        outcome.exits_in_words(),
+        outcome.board,
     );
-    assert!(measured.finished, "{}", measured.outcome.said);
+    assert!(measured.finished, "{}", outcome.said);
     for histogram in [&measured.response, &measured.register, &measured.switch, &measured.whole] {
         assert_eq!(histogram.count(), 200);
         assert!(histogram.min_ns() > 0);
@@ -67,16 +85,18 @@ fn interrupts_of_the_clock_board_are_measured() {
     assert!(measured.whole.min_ns() >= measured.response.min_ns() + measured.switch.min_ns());
     // The register counts steps of 10 ns, and is read later.
     assert!(measured.register.min_ns() + 10 >= measured.response.min_ns());
-    let board = measured.outcome.board.expect("there is one");
+    let board = outcome.board.expect("there is one");
     assert!(board.raised >= 210 && board.failed == 0, "{board:?}");
 }
 
 #[test]
 fn a_stop_ends_it_with_what_there_is() {
     let plan = IrqPlan { interrupts: 1_000_000, ..PLAN() };
-    let stopped = irq::measure(&plan, |taken, _| taken > 20);
+    let exchange = exchange_of(&plan);
+    let ended = irq::measure(&plan, &open(&exchange), |taken, _| taken > 20);
     let name = "a_stop_ends_it_with_what_there_is";
-    let Some(stopped) = unless_missing(name, stopped) else { return };
+    let Some(_) = unless_missing(name, ended) else { return };
+    let stopped = irq::read(&open(&exchange).region).expect("they are whole");
     assert!(!stopped.finished);
     assert!((20..100_000).contains(&stopped.response.count()));
 }
@@ -87,7 +107,11 @@ fn the_routines_of_the_kernel_are_measured() {
     let plan =
         GuestOsekPlan { loops: 50, warm_up: 5, variant: Variant::default(), thread: on(1, 80) };
     let name = "the_routines_of_the_kernel_are_measured";
-    let Some(measured) = unless_missing(name, osek::measure(&plan, |_| false)) else { return };
+    let exchange = exchange_of(&plan);
+    let ended = osek::measure(&plan, &open(&exchange), |_| false);
+    let Some(outcome) = unless_missing(name, ended) else { return };
+    let facts = GuestFacts::from(outcome);
+    let measured = osek::read(&plan, &open(&exchange).region, &facts).expect("they are whole");
     assert!(!measured.stopped);
     assert_eq!(measured.samples.len(), 26);
     for (series, sample) in &measured.samples {
@@ -101,7 +125,7 @@ fn the_routines_of_the_kernel_are_measured() {
         assert_eq!((sample.raw.count(), sample.net_ns.count()), (50, 50), "{}", series.name());
         assert!(sample.raw.min_ns() > 0, "{}", series.name());
     }
-    println!("exits {}", measured.outcome.exits_in_words());
+    println!("exits {}", facts.exits);
 }
 
 /// Goal: the measured loop runs in a guest, in every way to come to a release, and a guest that
@@ -124,24 +148,26 @@ fn releases_in_a_guest_are_measured() {
             thread: on(1, 80),
             limit: Nanos::from_micros(200),
         };
-        let measured = latency::measure(&plan, |_, _| false);
-        let Some(measured) = unless_missing(name, measured) else { return };
-        assert!(measured.finished, "{wake:?}");
-        let region = measured.exchange.region();
+        let exchange = exchange_of(&plan);
+        let ended = latency::measure(&plan, &open(&exchange), |_, _| false);
+        let Some((covers, outcome)) = unless_missing(name, ended) else { return };
+        let region = open(&exchange).region;
         let task = region.task(0).expect("it has one");
+        assert_eq!(task.state(), TaskState::Finished, "{wake:?}");
         assert_eq!(task.release().totals().count, 100, "{wake:?}");
-        println!("{wake:?}: {}", measured.outcome.exits_in_words());
-        for (spike, cover) in measured.spikes.iter().take(3) {
-            println!("  {} ns at release {}: {cover}", spike.latency_ns, spike.release);
+        println!("{wake:?}: {}", outcome.exits_in_words());
+        for (release, cover) in covers.iter().take(3) {
+            println!("  at release {release}: {cover}");
         }
-        let injected = measured.spikes.iter().find(|(spike, _)| spike.release == 50);
-        let (spike, cover) = injected.expect("an injected delay is a spike");
+        let injected = covers.iter().find(|(release, _)| *release == 50);
+        let (_, cover) = injected.expect("an injected delay is a spike");
+        let spike = task.spikes().find(|spike| spike.release == 50).expect("it is kept");
         assert!(spike.latency_ns >= 40_000_000, "{wake:?}: {spike:?}");
         let covered: u64 = cover.causes.iter().map(|(_, covered)| covered).sum();
         assert_eq!(covered + cover.unexplained_ns, spike.latency_ns, "{cover}");
         assert!(cover.causes.iter().all(|(what, _)| !what.starts_with("left")), "{cover}");
-        let writes = measured.outcome.exits.iter().find(|(name, _)| *name == "port write");
-        let total: u64 = measured.outcome.exits.iter().map(|(_, count)| count).sum();
+        let writes = outcome.exits.iter().find(|(name, _)| *name == "port write");
+        let total: u64 = outcome.exits.iter().map(|(_, count)| count).sum();
         assert_eq!(writes.map(|(_, count)| *count), Some(total), "only its end leaves to us");
     }
 }

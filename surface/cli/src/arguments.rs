@@ -271,7 +271,7 @@ pub(crate) struct Latency {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ethercat {
-    /// A network interface with SubDevices on it, or `sim` for simulated ones in this process
+    /// A network interface with SubDevices on it, or `sim` for simulated ones
     #[arg(long, value_name = "IF", default_value = "sim")]
     pub(crate) interface: String,
     /// A file with the SubDevices of `sim`, as `quietcore segment` takes it

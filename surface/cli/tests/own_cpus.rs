@@ -188,3 +188,32 @@ fn every_row_of_the_isolation_matrix_is_measured() {
     assert_eq!(machine(), before);
     assert_eq!(groups(), Vec::<String>::new());
 }
+
+/// Goal: every probe of a campaign measures on the CPU that only partitions have.
+/// Method: those that need no guest, each of which says where its thread was allowed to run.
+#[test]
+fn each_probe_of_a_campaign_measures_on_the_partitions_own_cpu() {
+    need_own_machine!();
+    let before = machine();
+    let campaign = "profiles = [\"tp2\"]\nduration = \"200 ms\"\nprobes = [\"memory\", \"osek\", \
+                    \"ethercat\"]\n[fieldbus.ec0]\npartition = \"axis\"\ninterface = \
+                    \"sim\"\ncycle = \"10 ms\"\n[[fieldbus.ec0.subdevice]]\nname = \
+                    \"head\"\ndevice = \"coupler\"";
+    let bench = bench("priority = 50", campaign);
+    let measured = bench.call(&["qualify", "press.toml", "--out", "out", "--json"]);
+    let evidence: Value = serde_json::from_str(&measured.out).unwrap_or_default();
+    let records = evidence["records"].as_array().expect(&measured.err);
+    for probe in ["memory", "osek", "ethercat"] {
+        let of_probe: Vec<_> = records.iter().filter(|record| record["probe"] == probe).collect();
+        assert!(!of_probe.is_empty(), "{probe}: {}", measured.err);
+        for record in of_probe {
+            let name = &record["name"];
+            assert!(record["statistics"]["count"].as_u64().unwrap_or_default() > 0, "{name}");
+            assert_eq!(record["conditions"]["cpus_allowed"]["read_back"], "1", "{name}");
+            let degraded = record["degraded"].to_string();
+            assert!(!degraded.contains("CPU"), "{name}: {degraded}");
+        }
+    }
+    assert_eq!(machine(), before);
+    assert_eq!(groups(), Vec::<String>::new());
+}

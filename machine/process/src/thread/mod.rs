@@ -18,6 +18,7 @@ use quietcore_exchange::Setting;
 use quietcore_record::reason::{NotInForce, ThreadSetting};
 use quietcore_units::{CpuSet, MemoryLock, Scheduling, ThreadRequest, ThreadSettings};
 use rustix::thread::gettid;
+use serde::{Deserialize, Serialize};
 
 /// The outcome of a request.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Prepared {
 }
 
 /// The settings that held for a thread, as read back.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// Its settings before its first cycle; `None` where they could not be read.
     pub state: Option<ThreadSettings>,

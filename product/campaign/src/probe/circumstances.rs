@@ -1,21 +1,26 @@
-//! The circumstances of a probe's measurement: its conditions, and the reasons why its numbers
-//! can't be trusted.
+//! A measurement in a process of its own, and its circumstances: its conditions, and the reasons
+//! why its numbers can't be trusted.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use quietcore_backend::measuring::{Measured, MeasuringProcess};
 use quietcore_host::Source;
-use quietcore_host::conditions::{interrupts_on, reservation_of};
+use quietcore_host::conditions::interrupts_on;
 use quietcore_load::{Achieved, LoadRequest};
+use quietcore_probe::measurement::{Measurement, MeasurementProgress};
 use quietcore_process::thread::Standing;
 use quietcore_record::reason::{NotReal, Reason, RunProblem};
-use quietcore_record::record::{AffinityInForce, Conditions, Platform, PolicyInForce, ReleaseMode};
+use quietcore_record::record::{
+    AffinityInForce, Conditions, Platform, PolicyInForce, ReleaseMode, ReservationInForce,
+};
 use quietcore_run::loads::Loads;
 use quietcore_units::CpuSet;
 
-use super::ProbeError;
+use super::{ProbeContext, ProbeError};
 use crate::collect::load_achieved;
-use crate::measure::Machine;
+use crate::measure::{Machine, reservation_in_force};
+use crate::observer::Observer;
 
 /// The facts of a measurement beside its values.
 pub(super) struct Circumstances<'a> {
@@ -24,25 +29,30 @@ pub(super) struct Circumstances<'a> {
     /// Time of the start, in RFC 3339.
     pub(super) started_at: String,
     pub(super) duration: Duration,
-    /// The process whose thread measured.
-    pub(super) process: u32,
+    /// The reservation of the process that measured; `None` where it could not be read back.
+    pub(super) reservation: Option<ReservationInForce>,
 }
 
 impl<'a> Circumstances<'a> {
-    /// Measures in this process, beside loads that end with the measurement.
-    pub(super) fn beside<T>(
-        machine: &'a Machine<'a>,
+    /// Measures in a process of its own in the partition's room, beside loads that end with the
+    /// measurement. `look` is shown the progress.
+    pub(super) fn measure<M: Measurement>(
+        context: &mut ProbeContext<'a>,
         loads: &[LoadRequest],
-        measure: impl FnOnce() -> Result<T, ProbeError>,
-    ) -> Result<(T, Self), ProbeError> {
+        plan: &M,
+        mut look: impl FnMut(&mut dyn Observer, MeasurementProgress),
+    ) -> Result<(Measured<M::Outcome>, Self), ProbeError> {
+        let machine = context.machine;
         let mut loads = Loads::start(machine.runtime, loads, (None, CpuSet::EMPTY))?;
-        let (started_at, begin) = ((machine.time_of_day)(), Instant::now());
-        let measured = measure()?;
-        let duration = begin.elapsed();
+        let started_at = (machine.time_of_day)();
+        let process = MeasuringProcess::start(machine.runtime, plan, &context.room)?;
+        let reservation = reservation_in_force(process.partition());
+        let measured =
+            process.finish(context.stop, |progress| look(&mut *context.observer, progress))?;
         let achieved = loads.measure();
         loads.stop()?;
-        let process = std::process::id();
-        Ok((measured, Self { machine, achieved, started_at, duration, process }))
+        let duration = Duration::from_nanos(measured.took.get());
+        Ok((measured, Self { machine, achieved, started_at, duration, reservation }))
     }
 
     /// Returns the conditions. `machine` adds facts about the machine, `activity` what happened
@@ -87,7 +97,7 @@ impl<'a> Circumstances<'a> {
         let cpus = standing.state.as_ref().map(|state| state.affinity);
         Platform {
             interrupts: cpus.and_then(|cpus| interrupts_on(&source, cpus)),
-            reservation: reservation_of(&source, self.process),
+            reservation: self.reservation.clone(),
             ..self.machine.platform.clone()
         }
     }

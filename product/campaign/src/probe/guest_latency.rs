@@ -1,10 +1,10 @@
 //! The probe `latency` in a guest of ours.
 
-use std::sync::atomic::Ordering::Relaxed;
-
+use quietcore_backend::measuring::Measured;
+use quietcore_exchange::{TaskState, TaskStatistics};
 use quietcore_load::LoadRequest;
 use quietcore_probe::guest::cover::Cover;
-use quietcore_probe::guest::latency::{self, GuestLatencyMeasured, GuestLatencyPlan};
+use quietcore_probe::guest::latency::{CoveredSpikes, GuestLatencyMeasured, GuestLatencyPlan};
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
@@ -55,17 +55,15 @@ impl Probe for GuestLatency {
     }
 
     fn measure(&mut self, context: &mut ProbeContext<'_>) -> Result<Vec<Record>, ProbeError> {
-        let stop = context.stop;
-        let measure = || Ok(latency::measure(&self.plan, |_, _| stop.load(Relaxed))?);
         let (measured, circumstances) =
-            Circumstances::beside(context.machine, &self.loads, measure)?;
+            Circumstances::measure(context, &self.loads, &self.plan, |_, _| {})?;
         some_measured(vec![record(&self.plan, &measured, &circumstances)?], context)
     }
 }
 
 fn record(
     plan: &GuestLatencyPlan,
-    measured: &GuestLatencyMeasured,
+    measured: &Measured<GuestLatencyMeasured>,
     circumstances: &Circumstances<'_>,
 ) -> Result<Record, ProbeError> {
     let region = measured.exchange.region();
@@ -74,13 +72,14 @@ fn record(
     let copy = |shared| Histogram::from_exchange(shared);
     let unreadable = |error| ProbeError::Unreadable(format!("the guest's statistics: {error}"));
     let profile = PINNING[usize::from(plan.thread.cpu().is_none())];
-    let standing = &measured.outcome.standing;
-    let mut meanwhile = activity(&measured.outcome);
-    meanwhile.insert("spikes_beyond_limit".to_owned(), spikes_in_words(plan, measured));
+    let GuestLatencyMeasured { spikes: covers, facts } = &measured.outcome;
+    let standing = &facts.standing;
+    let mut meanwhile = activity(facts);
+    meanwhile.insert("spikes_beyond_limit".to_owned(), spikes_in_words(plan, covers));
     let mut conditions = circumstances.conditions(
         ReleaseMode::Timer { wait: plan.wake, in_guest: true },
         standing,
-        of_guest(&measured.outcome),
+        of_guest(facts),
         meanwhile,
     );
     let injected = injected(plan);
@@ -97,10 +96,10 @@ fn record(
             _ => Some(copy(task.wakeup()).map_err(unreadable)?),
         },
         counters: counters(plan.cycles, &task, &counted),
-        spikes: spikes(measured),
+        spikes: spikes(&task, covers),
         timeline: timeline(&task),
         conditions,
-        interrupted: !measured.finished,
+        interrupted: task.state() != TaskState::Finished,
         degraded: degraded(standing),
         invalid_because: circumstances.invalid_in_guest(standing),
         ..Record::empty(name, "latency", PARTITION, profile)
@@ -117,13 +116,11 @@ fn injected(plan: &GuestLatencyPlan) -> Option<Injected> {
 }
 
 /// Returns the worst cycles; those beyond the limit carry the causes that cover them.
-fn spikes(measured: &GuestLatencyMeasured) -> Vec<Spike> {
-    let region = measured.exchange.region();
-    let Some(task) = region.task(0) else { return Vec::new() };
+fn spikes(task: &TaskStatistics, covers: &CoveredSpikes) -> Vec<Spike> {
     let first = task.first_release_ns();
     task.spikes()
         .map(|spike| {
-            let joined = measured.spikes.iter().find(|(it, _)| it.release == spike.release);
+            let joined = covers.iter().find(|(release, _)| *release == spike.release);
             Spike {
                 release: spike.release,
                 at_ns: spike.due_ns.saturating_sub(first),
@@ -148,11 +145,10 @@ fn observed(cover: &Cover) -> Vec<SpikeCondition> {
 }
 
 /// Tells how many of the worst cycles are beyond the limit, and how many of these are explained.
-fn spikes_in_words(plan: &GuestLatencyPlan, measured: &GuestLatencyMeasured) -> String {
-    let all = measured.spikes.len();
-    let explained =
-        measured.spikes.iter().filter(|(_, cover): &&(_, Cover)| cover.is_explained()).count();
-    let unexplained: u64 = measured.spikes.iter().map(|(_, cover)| cover.unexplained_ns).sum();
+fn spikes_in_words(plan: &GuestLatencyPlan, covers: &CoveredSpikes) -> String {
+    let all = covers.len();
+    let explained = covers.iter().filter(|(_, cover)| cover.is_explained()).count();
+    let unexplained: u64 = covers.iter().map(|(_, cover)| cover.unexplained_ns).sum();
     format!(
         "of the worst cycles kept {all} were beyond {}; exits to this process and waits for a CPU \
          explain most of {explained}; {} in all are unexplained",

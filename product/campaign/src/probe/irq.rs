@@ -1,14 +1,12 @@
 //! The probe `irq`: interrupts of a clock board, taken by the OSEK kernel in a guest.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use quietcore_host::Facts;
 use quietcore_load::LoadRequest;
 use quietcore_probe::guest::irq::{
     self, INTERRUPTS_MAX, IrqMeasured, IrqPlan, PERIOD_MAX, PERIOD_MIN, PUBLISHED_INTERRUPTS,
     PUBLISHED_PERIOD,
 };
-use quietcore_probe::guest::runner::Outcome;
+use quietcore_probe::guest::runner::GuestFacts;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Conditions, Counters, InterruptRun, Measured, Record, ReleaseMode};
 use quietcore_site::{Partition, ProbeName, Site};
@@ -16,7 +14,7 @@ use quietcore_units::{CpuId, CpuSet, Nanos, ThreadRequest};
 
 use super::circumstances::{Circumstances, degraded};
 use super::{Probe, ProbeContext, ProbeError, guest, some_measured};
-use crate::observer::{Advance, Observer};
+use crate::observer::Advance;
 
 /// The partition of records of a measurement by hand.
 pub const PARTITION: &str = guest::PARTITION;
@@ -90,39 +88,29 @@ impl Probe for Irq {
     }
 
     fn measure(&mut self, context: &mut ProbeContext<'_>) -> Result<Vec<Record>, ProbeError> {
-        context.require_shared_cpus()?;
-        let ProbeContext { machine, observer, stop, .. } = context;
         let mut records = Vec::new();
         for plan in &self.plans {
-            let measure = || measured(plan, &mut **observer, stop);
-            let (measured, circumstances) = Circumstances::beside(machine, &self.loads, measure)?;
-            records.push(record(&self.partition, plan, measured, &circumstances));
-            if stop.load(Relaxed) {
+            let part = words(plan);
+            let (measured, circumstances) =
+                Circumstances::measure(context, &self.loads, plan, |observer, progress| {
+                    observer.advance(&Advance {
+                        part: &part,
+                        done: progress.done,
+                        all: plan.interrupts,
+                        unit: "interrupts",
+                        what: "",
+                        worst: Some(progress.worst),
+                    });
+                })?;
+            let times = irq::read(&measured.exchange.region())?;
+            let facts = &measured.outcome;
+            records.push(record(&self.partition, plan, times, facts, &circumstances));
+            if context.is_stopped() {
                 break;
             }
         }
         some_measured(records, context)
     }
-}
-
-fn measured(
-    plan: &IrqPlan,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<IrqMeasured, ProbeError> {
-    let part = words(plan);
-    let measured = irq::measure(plan, |done, worst| {
-        observer.advance(&Advance {
-            part: &part,
-            done,
-            all: plan.interrupts,
-            unit: "interrupts",
-            what: "",
-            worst: Some(worst),
-        });
-        stop.load(Relaxed)
-    });
-    Ok(measured?)
 }
 
 fn profile(plan: &IrqPlan) -> String {
@@ -140,9 +128,10 @@ fn record(
     partition: &str,
     plan: &IrqPlan,
     measured: IrqMeasured,
+    facts: &GuestFacts,
     circumstances: &Circumstances<'_>,
 ) -> Record {
-    let IrqMeasured { response, register, switch, whole, left_out, finished, outcome } = measured;
+    let IrqMeasured { response, register, switch, whole, left_out, finished } = measured;
     let profile = profile(plan);
     let name = format!("{partition}.{profile}.irq");
     let mut record = Record {
@@ -161,10 +150,10 @@ fn record(
             left_out,
         }),
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
-        conditions: conditions(plan, &outcome, circumstances),
+        conditions: conditions(plan, facts, circumstances),
         interrupted: !finished,
-        degraded: degraded(&outcome.standing),
-        invalid_because: circumstances.invalid_in_guest(&outcome.standing),
+        degraded: degraded(&facts.standing),
+        invalid_because: circumstances.invalid_in_guest(&facts.standing),
         ..Record::empty(name, "irq", partition, &profile)
     };
     record.invalid_because.extend(self_check(&record, None));
@@ -176,20 +165,13 @@ fn path(plan: &IrqPlan) -> String {
     format!("clock board on {cpu} → event file → KVM → vector of the guest's processor")
 }
 
-fn conditions(plan: &IrqPlan, outcome: &Outcome, circumstances: &Circumstances<'_>) -> Conditions {
-    let board = outcome.board.unwrap_or_default();
-    let mut activity = guest::activity(outcome);
-    activity.insert(
-        "clock_board".to_owned(),
-        format!(
-            "raised {}, of which lost {}, left out {}",
-            board.raised, board.failed, board.left_out
-        ),
-    );
-    let machine = guest::machine(outcome);
+fn conditions(plan: &IrqPlan, facts: &GuestFacts, circumstances: &Circumstances<'_>) -> Conditions {
+    let mut activity = guest::activity(facts);
+    activity.extend(facts.board.clone().map(|board| ("clock_board".to_owned(), board)));
+    let machine = guest::machine(facts);
     circumstances.conditions(
         ReleaseMode::not_timed(words(plan)),
-        &outcome.standing,
+        &facts.standing,
         machine,
         activity,
     )

@@ -38,20 +38,16 @@ mod planned;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use quietcore_backend::memory::VictimError;
+use quietcore_backend::measuring::MeasuringError;
 use quietcore_backend::process::Room;
 use quietcore_host::Facts;
 use quietcore_load::LoadError;
-use quietcore_maindevice::BringUpError;
 use quietcore_probe::guest::ProbeError as GuestError;
-use quietcore_probe::osek::OsekError;
 use quietcore_record::class::Class;
 use quietcore_record::record::Record;
-use quietcore_segment::UnknownDevice;
 use quietcore_settings::ResctrlError;
 use quietcore_site::{Partition, ProbeName, Site};
 use quietcore_units::CpuSet;
-use quietcore_wire::OpenError;
 
 use crate::measure::{Machine, MeasureError};
 use crate::observer::Observer;
@@ -155,15 +151,6 @@ pub struct ProbeContext<'a> {
 }
 
 impl ProbeContext<'_> {
-    /// Allows a measurement by a thread of this process, which can't enter the group that has the
-    /// partition's CPUs.
-    ///
-    /// # Errors
-    /// [`ProbeError::Reserved`] where there is such a group.
-    fn require_shared_cpus(&self) -> Result<(), ProbeError> {
-        if self.room.is_reserved() { Err(ProbeError::Reserved) } else { Ok(()) }
-    }
-
     /// Returns `true` once it shall end.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -179,41 +166,15 @@ pub enum ProbeError {
     /// Loads or neighbours could not be brought up or ended.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The process whose accesses are measured could not be had.
+    /// The process that measures could not be had, or measured nothing.
     #[error(transparent)]
-    Victim(#[from] VictimError),
+    Measuring(#[from] MeasuringError),
     /// The partition could not have ways of the cache of its own.
     #[error(transparent)]
     Ways(#[from] ResctrlError),
-    /// The routines of the kernel were not measured.
-    #[error(transparent)]
-    Osek(#[from] OsekError),
-    /// The guest did not measure.
+    /// The values that a guest left can't be used.
     #[error(transparent)]
     Guest(#[from] GuestError),
-    /// The interface to the SubDevices could not be opened.
-    #[error(transparent)]
-    Wire(#[from] OpenError),
-    /// A simulated SubDevice has an unknown name.
-    #[error(transparent)]
-    SubDevice(#[from] UnknownDevice),
-    /// The SubDevices did not come up.
-    #[error(transparent)]
-    BringUp(#[from] BringUpError),
-    /// The thread could not be pinned.
-    #[error("CPU {cpu}: {error}")]
-    Pin {
-        /// Number of the CPU.
-        cpu: u32,
-        /// Error that the kernel returned.
-        error: std::io::Error,
-    },
-    /// The probe measures in a thread of this process, which may not run on the partition's CPUs.
-    #[error(
-        "the site's controls keep the partition's CPUs for its own processes, and this probe \
-         measures in a thread of quietcore; take `load-balance` and `programs` out of `controls`"
-    )]
-    Reserved,
     /// The statistics or the answer that a partition left are no measurement.
     #[error("{0}")]
     Unreadable(String),

@@ -39,11 +39,6 @@ impl Room {
         Self { partition: partition.to_owned(), setting, common, share, owner: None }
     }
 
-    /// Returns `true` if its CPUs are for the processes of partitions alone.
-    pub fn is_reserved(&self) -> bool {
-        self.common.group().is_some()
-    }
-
     /// Adds the owner, by whom others on the machine know the site that is up.
     #[must_use]
     pub fn of(mut self, owner: PartitionOwner) -> Self {

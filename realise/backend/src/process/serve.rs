@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use quietcore_probe::measurement::OpenExchange;
 use quietcore_probe::partition;
 use quietcore_process::exchange::Exchange;
 use quietcore_process::remark::{self, remark};
@@ -118,7 +119,7 @@ fn serve_job(exchange: Option<i32>) -> Result<(), String> {
         Job::Program { program, fieldbus, interior } => {
             interior.make_ready(program, fieldbus.as_ref(), region, &file)?
         }
-        Job::Latency(_) | Job::Memory(_) => Ready::default(),
+        Job::Latency(_) | Job::Memory(_) | Job::Measurement(_) => Ready::default(),
     };
     let seal_waiting = ready.seal_waiting();
     let (lines, orders) = Orders::channel();
@@ -141,6 +142,9 @@ fn serve_job(exchange: Option<i32>) -> Result<(), String> {
                 Ok(())
             }
             Job::Memory(job) => crate::memory::serve(job),
+            Job::Measurement(job) => {
+                crate::measuring::serve(job, &OpenExchange { region, file: &file })
+            }
             Job::Program { program, fieldbus, .. } => {
                 ready.run(program, fieldbus.as_ref(), region, &file, &orders)
             }

@@ -15,6 +15,7 @@
 use std::fmt;
 
 use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// A spike: a release that came late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct Cause {
 }
 
 /// The causes that cover a spike, and the rest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
     /// The causes in the order of their beginnings, each with the time that it covers at most, in
     /// ns.

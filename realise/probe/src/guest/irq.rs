@@ -13,14 +13,17 @@
 use std::time::Duration;
 
 use quietcore_boot::board::UNIT_NS;
-use quietcore_exchange::{Region, Shape, TaskState};
-use quietcore_process::exchange::Exchange;
+use quietcore_exchange::{Region, TaskState};
 use quietcore_record::histogram::Histogram;
 use quietcore_units::{ByteSize, Nanos, ThreadRequest};
+use serde::{Deserialize, Serialize};
 
 use super::ProbeError;
 use super::job::{IrqJob, JOB_BYTES_MAX, encode};
-use super::runner::{Options, Outcome, run_image};
+use super::runner::{GuestFacts, Options, Outcome, run_image};
+use crate::measurement::{
+    AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
+};
 
 /// Number of interrupts in the published figures.
 pub const PUBLISHED_INTERRUPTS: u64 = 10_000;
@@ -38,7 +41,7 @@ const UNIT: Nanos = Nanos::new(UNIT_NS);
 const MEMORY: ByteSize = ByteSize::new(4 << 20);
 
 /// The plan of a measurement of interrupts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IrqPlan {
     /// Time between two interrupts, [`PERIOD_MIN`] to [`PERIOD_MAX`], in steps of 10 ns.
     pub period: Nanos,
@@ -69,20 +72,37 @@ pub struct IrqMeasured {
     pub left_out: u64,
     /// `true` if it came to its end.
     pub finished: bool,
-    /// The outcome of the guest that measured.
-    pub outcome: Outcome,
 }
 
-/// Measures interrupts. `look` is called now and then with the interrupts taken so far and the
-/// longest response; it returns `true` to end early.
+impl From<IrqPlan> for AnyMeasurement {
+    fn from(plan: IrqPlan) -> Self {
+        Self::Interrupts(plan)
+    }
+}
+
+impl Measurement for IrqPlan {
+    type Outcome = GuestFacts;
+
+    fn carry_out(
+        &self,
+        exchange: &OpenExchange<'_>,
+        look: &mut dyn FnMut(MeasurementProgress) -> bool,
+    ) -> Result<GuestFacts, MeasurementError> {
+        let look = |done, worst| look(MeasurementProgress { series: 0, done, worst });
+        Ok(measure(self, exchange, look)?.into())
+    }
+}
+
+/// Measures interrupts; the times lie in `exchange` at the end. `look` is called now and then with
+/// the interrupts taken so far and the longest response; it returns `true` to end early.
 ///
 /// # Errors
-/// Returns [`ProbeError`] when the guest did not end as it should, or its statistics can't be used.
+/// Returns [`ProbeError`] when the guest did not end as it should.
 pub fn measure(
     plan: &IrqPlan,
+    exchange: &OpenExchange<'_>,
     mut look: impl FnMut(u64, Nanos) -> bool,
-) -> Result<IrqMeasured, ProbeError> {
-    let exchange = Exchange::create(&Shape::of_tasks(1))?;
+) -> Result<Outcome, ProbeError> {
     let job = IrqJob {
         period: u32::try_from(plan.period.whole_times(UNIT)).unwrap_or(u32::MAX),
         interrupts: plan.interrupts,
@@ -98,11 +118,10 @@ pub fn measure(
     };
     let mut place = [0; JOB_BYTES_MAX];
     let job = encode(&job, &mut place)?;
-    let outcome = run_image(quietcore_guests::IRQ, job, &exchange, &options, |region, _| {
+    Ok(run_image(quietcore_guests::IRQ, job, exchange, &options, |region, _| {
         let (taken, longest) = so_far(region);
         look(taken, longest)
-    })?;
-    read(&exchange, outcome)
+    })?)
 }
 
 fn so_far(region: &Region<'_>) -> (u64, Nanos) {
@@ -113,9 +132,13 @@ fn so_far(region: &Region<'_>) -> (u64, Nanos) {
     (totals.count, Nanos::new(totals.max_ns))
 }
 
-fn read(exchange: &Exchange, outcome: Outcome) -> Result<IrqMeasured, ProbeError> {
+/// Reads the times that a guest left in its exchange.
+///
+/// # Errors
+/// Returns [`ProbeError::Unreadable`] when they contradict each other.
+pub fn read(region: &Region<'_>) -> Result<IrqMeasured, ProbeError> {
     let wrong = |error: String| ProbeError::Unreadable(error);
-    let task = exchange.region().task(0).ok_or_else(|| wrong("there are none".to_owned()))?;
+    let task = region.task(0).ok_or_else(|| wrong("there are none".to_owned()))?;
     let copy = |shared| Histogram::from_exchange(shared).map_err(|error| wrong(error.to_string()));
     let counters = task.scan_counters().map_err(|error| wrong(error.to_string()))?;
     Ok(IrqMeasured {
@@ -125,6 +148,5 @@ fn read(exchange: &Exchange, outcome: Outcome) -> Result<IrqMeasured, ProbeError
         whole: copy(task.response())?,
         left_out: counters.skipped_releases,
         finished: task.state() == TaskState::Finished,
-        outcome,
     })
 }

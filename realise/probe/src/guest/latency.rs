@@ -5,17 +5,20 @@ use std::fs;
 use std::time::Duration;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::{Shape, Spike, TaskState};
+use quietcore_exchange::{Spike, TaskState};
 use quietcore_microvm::counter::Moment;
 use quietcore_microvm::exits::{Exit, Reason};
-use quietcore_process::exchange::Exchange;
 
 use super::ProbeError;
 use super::cover::{Cause, Cover, Late, cover};
 use super::job::{GuestLatencyJob, JOB_BYTES_MAX, encode};
-use super::runner::{Options, Outcome, run_image};
+use super::runner::{GuestFacts, Options, Outcome, run_image};
+use crate::measurement::{
+    AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
+};
 use quietcore_release::Injection;
 use quietcore_units::{ByteSize, CpuId, Nanos, ThreadRequest, Wake};
+use serde::{Deserialize, Serialize};
 
 const MEMORY: ByteSize = ByteSize::new(4 << 20);
 /// The shortest wait for a CPU between two looks that is kept, in ns.
@@ -24,7 +27,7 @@ const WAIT_MIN: u64 = 1_000;
 const WAITS_MAX: usize = 65_536;
 
 /// The plan of a measurement of releases in a guest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestLatencyPlan {
     /// Time from one release to the next.
     pub period: Nanos,
@@ -42,29 +45,50 @@ pub struct GuestLatencyPlan {
     pub limit: Nanos,
 }
 
+/// The worst cycles of a guest by the numbers of their releases, the worst first, each with what
+/// covers it.
+pub type CoveredSpikes = Vec<(u64, Cover)>;
+
 /// The results of a measurement of releases in a guest.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestLatencyMeasured {
-    /// The exchange that holds the statistics, as those of task 0.
-    pub exchange: Exchange,
-    /// The worst cycles beyond the limit, the worst first, each with what covers it.
-    pub spikes: Vec<(Spike, Cover)>,
-    /// `true` if it came to its end.
-    pub finished: bool,
-    /// The outcome of the guest that measured.
-    pub outcome: Outcome,
+    /// The worst cycles beyond the limit.
+    pub spikes: CoveredSpikes,
+    /// The facts of the guest that measured.
+    pub facts: GuestFacts,
 }
 
-/// Measures releases. `look` is called now and then with the number of releases so far and the
-/// worst latency; it returns `true` to end early.
+impl From<GuestLatencyPlan> for AnyMeasurement {
+    fn from(plan: GuestLatencyPlan) -> Self {
+        Self::GuestReleases(plan)
+    }
+}
+
+impl Measurement for GuestLatencyPlan {
+    type Outcome = GuestLatencyMeasured;
+
+    fn carry_out(
+        &self,
+        exchange: &OpenExchange<'_>,
+        look: &mut dyn FnMut(MeasurementProgress) -> bool,
+    ) -> Result<GuestLatencyMeasured, MeasurementError> {
+        let look = |done, worst| look(MeasurementProgress { series: 0, done, worst });
+        let (spikes, outcome) = measure(self, exchange, look)?;
+        Ok(GuestLatencyMeasured { spikes, facts: outcome.into() })
+    }
+}
+
+/// Measures releases; their statistics lie in `exchange` at the end, as those of task 0. `look` is
+/// called now and then with the number of releases so far and the worst latency; it returns `true`
+/// to end early. Returns the worst cycles beyond the limit, and how the guest ended.
 ///
 /// # Errors
-/// Returns [`ProbeError`] when the guest did not end as it should, or has no exchange.
+/// Returns [`ProbeError`] when the guest did not end as it should.
 pub fn measure(
     plan: &GuestLatencyPlan,
+    exchange: &OpenExchange<'_>,
     mut look: impl FnMut(u64, Nanos) -> bool,
-) -> Result<GuestLatencyMeasured, ProbeError> {
-    let exchange = Exchange::create(&Shape::of_tasks(1))?;
+) -> Result<(CoveredSpikes, Outcome), ProbeError> {
     let job = GuestLatencyJob {
         period: plan.period,
         cycles: plan.cycles,
@@ -86,22 +110,23 @@ pub fn measure(
     let job = encode(&job, &mut place)?;
     let mut waits = Waits::default();
     let outcome =
-        run_image(quietcore_guests::LATENCY, job, &exchange, &options, |region, thread| {
+        run_image(quietcore_guests::LATENCY, job, exchange, &options, |region, thread| {
             waits.look(thread);
             let task = region.task(0).filter(|task| task.state() != TaskState::Starting);
             let totals = task.map(|task| task.release().totals()).unwrap_or_default();
             look(totals.count, Nanos::new(totals.max_ns))
         })?;
-    let task = exchange.region().task(0).expect("it has one");
+    let region = exchange.region;
+    let missing = || ProbeError::Unreadable("there are no statistics".to_owned());
+    let task = region.task(0).ok_or_else(missing)?;
     let beyond: Vec<Spike> =
         task.spikes().filter(|spike| spike.latency_ns >= plan.limit.get()).collect();
     let late = |spike: &Spike| Late { due_ns: spike.due_ns, latency_ns: spike.latency_ns };
     let causes: Vec<Cause> =
         outcome.recent.iter().map(|exit| of_exit(exit, &outcome)).chain(waits.causes).collect();
     let covers = cover(&beyond.iter().map(late).collect::<Vec<_>>(), &causes);
-    let finished = task.state() == TaskState::Finished;
-    let spikes = beyond.into_iter().zip(covers).collect();
-    Ok(GuestLatencyMeasured { exchange, spikes, finished, outcome })
+    let spikes = beyond.into_iter().map(|spike| spike.release).zip(covers).collect();
+    Ok((spikes, outcome))
 }
 
 /// Dates an exit by the monotonic clock.

@@ -5,14 +5,17 @@
 
 use std::time::Duration;
 
-use quietcore_exchange::{Region, Shape, TaskState};
-use quietcore_process::exchange::Exchange;
+use quietcore_exchange::{Region, TaskState};
 use quietcore_record::histogram::Histogram;
-use quietcore_units::{ByteSize, ThreadRequest};
+use quietcore_units::{ByteSize, Nanos, ThreadRequest};
+use serde::{Deserialize, Serialize};
 
 use super::ProbeError;
 use super::job::{GuestOsekJob, InterruptTrigger, JOB_BYTES_MAX, TRIGGERS, encode, series};
-use super::runner::{Options, Outcome, run_image};
+use super::runner::{GuestFacts, Options, Outcome, run_image};
+use crate::measurement::{
+    AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
+};
 use crate::osek::{Offset, Routine, Sample, Series, Trigger, Variant};
 use crate::routines::Body;
 use crate::routines::program::SOURCES;
@@ -28,7 +31,7 @@ const LOOP_MAX: Duration = Duration::from_micros(200);
 const SOURCE_VECTOR: u8 = 0x30;
 
 /// The plan of a measurement of routines in a guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestOsekPlan {
     /// Loops of each series.
     pub loops: u64,
@@ -47,30 +50,48 @@ pub struct GuestOsekMeasured {
     pub samples: Vec<(Series, Sample)>,
     /// `true` if it was told to stop before its end.
     pub stopped: bool,
-    /// The outcome of the guest that measured.
-    pub outcome: Outcome,
 }
 
-/// Measures all series. `look` is called now and then with the loops done so far; it returns `true`
-/// to end early.
+impl From<GuestOsekPlan> for AnyMeasurement {
+    fn from(plan: GuestOsekPlan) -> Self {
+        Self::GuestRoutines(plan)
+    }
+}
+
+impl Measurement for GuestOsekPlan {
+    type Outcome = GuestFacts;
+
+    fn task_count(&self) -> u32 {
+        u32::try_from(series().count()).unwrap_or(u32::MAX)
+    }
+
+    fn carry_out(
+        &self,
+        exchange: &OpenExchange<'_>,
+        look: &mut dyn FnMut(MeasurementProgress) -> bool,
+    ) -> Result<GuestFacts, MeasurementError> {
+        let look = |done| look(MeasurementProgress { series: 0, done, worst: Nanos::ZERO });
+        Ok(measure(self, exchange, look)?.into())
+    }
+}
+
+/// Measures all series; their counts lie in `exchange` at the end. `look` is called now and then
+/// with the loops done so far; it returns `true` to end early.
 ///
 /// # Errors
-/// Returns [`ProbeError`] when the guest or a routine did not come to its end, or the statistics
-/// can't be used.
+/// Returns [`ProbeError`] when the guest did not come to its end.
 pub fn measure(
     plan: &GuestOsekPlan,
+    exchange: &OpenExchange<'_>,
     mut look: impl FnMut(u64) -> bool,
-) -> Result<GuestOsekMeasured, ProbeError> {
-    let all: Vec<(Body, Option<InterruptTrigger>)> = series().collect();
-    let rows = u32::try_from(all.len()).unwrap_or(u32::MAX);
-    let exchange = Exchange::create(&Shape::of_tasks(rows))?;
+) -> Result<Outcome, ProbeError> {
     let job = GuestOsekJob {
         loops: plan.loops,
         warm_up: plan.warm_up,
         extended: plan.variant.extended,
         accounting: plan.variant.accounting,
     };
-    let loops = (plan.loops + plan.warm_up).saturating_mul(u64::from(rows));
+    let loops = (plan.loops + plan.warm_up).saturating_mul(series_count());
     let options = Options {
         memory: MEMORY,
         thread: plan.thread,
@@ -81,45 +102,48 @@ pub fn measure(
     };
     let mut place = [0; JOB_BYTES_MAX];
     let job = encode(&job, &mut place)?;
-    let outcome = run_image(quietcore_guests::OSEK, job, &exchange, &options, |region, _| {
+    Ok(run_image(quietcore_guests::OSEK, job, exchange, &options, |region, _| {
         look(region.tasks().map(|task| task.release().totals().count).sum())
-    })?;
-    read(plan, &exchange.region(), &all, outcome)
+    })?)
 }
 
-fn read(
+/// Reads the counts that a guest left in its exchange, as samples.
+///
+/// # Errors
+/// Returns [`ProbeError::Unreadable`] when a routine did not come to its end, or the counts
+/// contradict each other.
+pub fn read(
     plan: &GuestOsekPlan,
     region: &Region<'_>,
-    all: &[(Body, Option<InterruptTrigger>)],
-    outcome: Outcome,
+    facts: &GuestFacts,
 ) -> Result<GuestOsekMeasured, ProbeError> {
     let (mut samples, mut offset, mut stopped) = (Vec::new(), Offset::default(), false);
-    for (task, (body, way)) in region.tasks().zip(all) {
+    for (task, (body, way)) in region.tasks().zip(series()) {
         let state = task.state();
         if state == TaskState::Unused {
             stopped = true;
             break;
         }
-        let name = Routine::ALL[*body as usize].name();
+        let name = Routine::ALL[body as usize].name();
         if state == TaskState::Failed {
             let how = way.map_or("no interrupt", |way| trigger_of(way).meaning());
             return Err(ProbeError::Unreadable(format!(
                 "loops of `{name}` did not come to the end of their routine ({how}); the guest's \
                  exits: {}",
-                outcome.exits_in_words()
+                facts.exits
             )));
         }
         let raw = Histogram::from_exchange(task.release())
             .map_err(|error| ProbeError::Unreadable(error.to_string()))?;
-        let (routine, trigger) = (Routine::ALL[*body as usize], way.map(trigger_of));
-        let sample = Sample::of_histogram(raw, offset, outcome.counter.hertz());
-        if *body == Body::Empty {
+        let (routine, trigger) = (Routine::ALL[body as usize], way.map(trigger_of));
+        let sample = Sample::of_histogram(raw, offset, facts.counter_hertz);
+        if body == Body::Empty {
             offset = Offset::of_histogram(&sample.raw);
         }
         stopped |= state == TaskState::Stopped;
         samples.push((Series { routine, trigger, loops: plan.loops }, sample));
     }
-    Ok(GuestOsekMeasured { samples, stopped, outcome })
+    Ok(GuestOsekMeasured { samples, stopped })
 }
 
 /// Converts a way of bringing an interrupt to the form that records have.

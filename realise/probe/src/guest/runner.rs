@@ -25,12 +25,13 @@ use quietcore_microvm::options;
 use quietcore_microvm::processor::{Processor, ProcessorError, Stopped, StuckBecause};
 use quietcore_microvm::runner::{Ended, Runner, RunnerError};
 use quietcore_microvm::slot::{Access, Shared, SharedError};
-use quietcore_process::exchange::Exchange;
 use quietcore_process::thread::{self, Standing};
 use quietcore_units::{ByteSize, ThreadRequest};
+use serde::{Deserialize, Serialize};
 
 use super::devices::Devices;
 use super::job::DOORBELL_BYTES;
+use crate::measurement::OpenExchange;
 
 /// Time between two looks at the exchange.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -78,6 +79,37 @@ pub struct Outcome {
     pub board: Option<BoardCounts>,
     /// Settings in force for the thread of its processor.
     pub standing: Standing,
+}
+
+/// The facts of a guest's run, for its records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestFacts {
+    /// The exits of its processor, in words.
+    pub exits: String,
+    /// Instructions of waiting that stay in the guest, as a record names them.
+    pub granted: String,
+    /// Frequency of its time stamp counter, in Hz.
+    pub counter_hertz: u64,
+    /// Interrupts of its clock board, in words; `None` without a board.
+    pub board: Option<String>,
+    /// Settings in force for the thread of its processor.
+    pub standing: Standing,
+}
+
+impl From<Outcome> for GuestFacts {
+    fn from(outcome: Outcome) -> Self {
+        let board = outcome.board.map(|board| {
+            let BoardCounts { raised, failed, left_out } = board;
+            format!("raised {raised}, of which lost {failed}, left out {left_out}")
+        });
+        Self {
+            exits: outcome.exits_in_words(),
+            granted: outcome.granted,
+            counter_hertz: outcome.counter.hertz(),
+            board,
+            standing: outcome.standing,
+        }
+    }
 }
 
 impl Outcome {
@@ -164,7 +196,7 @@ fn with_said(said: &str) -> String {
 pub fn run_image(
     image: Image,
     job: &[u8],
-    exchange: &Exchange,
+    exchange: &OpenExchange<'_>,
     options: &Options,
     look: impl FnMut(&Region<'_>, u32) -> bool,
 ) -> Result<Outcome, GuestError> {
@@ -193,7 +225,7 @@ pub fn run_image(
     let runner = Runner::spawn("processor", processor, bus, ledger, prepare)?;
     let mut standing = standing.recv().unwrap_or_default();
     runner.resume()?;
-    let is_late = watch(&runner, &exchange.region(), options, &mut standing, look);
+    let is_late = watch(&runner, &exchange.region, options, &mut standing, look);
     drop(generator);
     let counted = kvm.as_mut().and_then(|kvm| kvm.sample().ok());
     let ended = runner.stop();
@@ -252,7 +284,7 @@ struct Ready {
 impl Ready {
     fn new(
         image: Image,
-        exchange: &Exchange,
+        exchange: &OpenExchange<'_>,
         post: &Arc<Shared>,
         options: &Options,
     ) -> Result<Self, GuestError> {
@@ -260,9 +292,9 @@ impl Ready {
         let entry = image::load(&memory, &mut Cursor::new(image.bytes()?))?;
         let asked = options::Options { polls: options.polls, ..options::Options::default() };
         let mut machine = Machine::with(memory, &asked)?;
-        let bytes = exchange.region().layout().bytes as u64;
+        let bytes = exchange.region.layout().bytes as u64;
         let bytes = bytes.next_multiple_of(places::PAGE_BYTES);
-        let shared = Arc::new(Shared::of_file(&exchange.file()?, 0, bytes)?);
+        let shared = Arc::new(Shared::of_file(exchange.file, 0, bytes)?);
         machine.give("exchange", places::EXCHANGE, shared, Access::ReadWrite)?;
         machine.give("post", places::POST, Arc::clone(post), Access::ReadWrite)?;
         let processor = machine.processor(0, entry)?;

@@ -2,9 +2,10 @@
 
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_record::record::trimmed_mean;
+use serde::{Deserialize, Serialize};
 
 /// The values of a series of one routine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The values as measured, in counts of the clock.
     pub raw: Histogram,
@@ -17,7 +18,7 @@ pub struct Sample {
 }
 
 /// The time of the empty measurement, in counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Offset {
     /// Its median, which is subtracted from every value.
     pub median: u64,

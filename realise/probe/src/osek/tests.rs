@@ -8,7 +8,7 @@ use quietcore_units::{Scheduling, ThreadRequest};
 use super::*;
 
 /// Held by each test, because one kernel runs in a process at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 fn unpinned() -> ThreadRequest {
     ThreadRequest::measuring(Scheduling::Other, None)

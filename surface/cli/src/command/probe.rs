@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use quietcore_backend::process::Room;
-use quietcore_campaign::probe::{self, ProbeContext, ProbeError, ProbeTerms};
+use quietcore_campaign::probe::{self, ProbeContext, ProbeTerms};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
@@ -75,9 +75,9 @@ fn by_hand(
     let (writer, records) = machine::with(facts, &[], &runs, |machine| {
         let room = Room::among_others();
         let mut context = ProbeContext { machine, room, observer: &mut bar, stop };
-        probe.prepare(&mut context).map_err(failed)?;
+        probe.prepare(&mut context)?;
         let writer = out.map(Writer::create).transpose()?;
-        let records = probe.measure(&mut context).map_err(failed)?;
+        let records = probe.measure(&mut context)?;
         Ok::<_, Failure>((writer, records))
     })??;
     drop(bar);
@@ -92,14 +92,6 @@ fn by_hand(
         limits: probe.limits(),
     };
     keep(writer.as_ref(), facts, records, &identity)
-}
-
-/// Returns the failure of a probe, in the words of its options.
-fn failed(error: ProbeError) -> Failure {
-    match error {
-        ProbeError::Pin { cpu, error } => Failure::new(format!("--cpu {cpu}: {error}")),
-        error => error.into(),
-    }
 }
 
 /// The name of a run by hand in its evidence, and the classes and limits that it is judged by.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use quietcore_campaign::probe::ethercat::simulated;
+use quietcore_probe::ethercat::process::simulated;
 use quietcore_process::setting;
 use quietcore_segment::SubDevice;
 use quietcore_segment::device::NAMES;
@@ -62,7 +62,7 @@ pub(super) fn names(file: Option<&Path>) -> Result<Vec<String>, Failure> {
 }
 
 /// Returns the CPU with this number.
-pub(super) fn cpu(number: u32) -> Result<CpuId, Failure> {
+fn cpu(number: u32) -> Result<CpuId, Failure> {
     CpuId::new(number).ok_or_else(|| Failure::new(format!("--cpu {number}: there is no such CPU")))
 }
 

@@ -3,10 +3,70 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
-use crate::command::call;
+use crate::command::{call, quietcore, said};
+
+/// The longest wait for a process to begin or to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Starts a measurement that takes a while; returns it with the process that measures.
+fn measuring(folder: &std::path::Path) -> (Child, Pid) {
+    let mut command = quietcore(folder);
+    command.args(["probe", "osek", "--loops", "10000000", "--out", "run"]);
+    let tool = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let process = measuring_process_of(tool.id());
+    (tool, process)
+}
+
+/// Waits until a process of `tool` has the thread of the kernel, and returns it.
+fn measuring_process_of(tool: u32) -> Pid {
+    let begin = Instant::now();
+    loop {
+        let children = fs::read_to_string(format!("/proc/{tool}/task/{tool}/children")).unwrap();
+        let measures = |process: &&str| {
+            let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+            let names = threads.flatten().map(|thread| thread.path().join("comm"));
+            names.filter_map(|comm| fs::read_to_string(comm).ok()).any(|name| name == "osek\n")
+        };
+        if let Some(process) = children.split_whitespace().find(measures) {
+            return Pid::from_raw(process.parse().unwrap()).unwrap();
+        }
+        assert!(begin.elapsed() < PATIENCE, "nothing measures");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Goal: a measuring process that is killed is told with what ended it.
+#[test]
+fn a_measuring_process_that_is_killed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tool, process) = measuring(folder.path());
+    kill_process(process, Signal::KILL).unwrap();
+    let ended = said(&tool.wait_with_output().unwrap());
+    assert_eq!(ended.status, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("the partition ended: signal: 9"), "{}", ended.err);
+    assert!(!folder.path().join("run/manifest.json").exists(), "it looks like evidence");
+}
+
+/// Goal: no real-time thread is left by a tool that is killed.
+#[test]
+fn a_measuring_process_ends_with_the_tool_that_started_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut tool, process) = measuring(folder.path());
+    tool.kill().unwrap();
+    tool.wait().unwrap();
+    let begin = Instant::now();
+    while test_kill_process(process).is_ok() {
+        assert!(begin.elapsed() < PATIENCE, "{process:?} is left behind");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
 
 /// Goal: what is printed, kept and shown again is the same evidence.
 #[test]

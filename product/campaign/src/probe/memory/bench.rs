@@ -114,10 +114,6 @@ impl<'a> Steps<'a> {
         Self { observer, stop, part: "", done: 0, all: 0 }
     }
 
-    pub(super) fn stop_flag(&self) -> &'a AtomicBool {
-        self.stop
-    }
-
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }

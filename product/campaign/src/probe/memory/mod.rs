@@ -28,6 +28,7 @@ use quietcore_site::{Partition, Site};
 use quietcore_units::{CpuId, CpuSet};
 
 use super::{Probe, ProbeContext, ProbeError, some_measured};
+use crate::measure::reservation_in_force;
 use bench::{Bench, Steps};
 use neighbours::Neighbours;
 use records::Maker;
@@ -99,39 +100,39 @@ impl Memory {
     ) -> Result<Vec<Record>, ProbeError> {
         let (plan, machine, stop) = (&self.plan, context.machine, context.stop);
         let mut records = Vec::new();
-        let make = |begin: Instant, started_at: String, process: u32, stopped: bool| Maker {
+        let make = |begin: Instant, started_at: String, reservation, stopped: bool| Maker {
             plan,
             machine,
             started_at,
             duration: begin.elapsed(),
-            process,
+            reservation,
             stopped,
         };
         let now = || (Instant::now(), (machine.time_of_day)());
         if plan.has(MemoryPart::Curves) || plan.has(MemoryPart::Pressure) {
             let victim = Victim::start(machine.runtime, &job(plan), &context.room)?;
-            let process = victim.process_id();
+            let reserved = reservation_in_force(victim.partition());
             let mut steps = Steps::new(context.observer, stop);
             let mut bench = Bench::new(victim, neighbours);
             if plan.has(MemoryPart::Curves) {
                 let (begin, started_at) = now();
                 let curves = curves::measure(plan, &mut bench, &mut steps)?;
-                let maker = make(begin, started_at, process, steps.is_stopped());
+                let maker = make(begin, started_at, reserved.clone(), steps.is_stopped());
                 records.extend(maker.curves(curves, bench.ended()));
             }
             if plan.has(MemoryPart::Pressure) && !steps.is_stopped() {
                 let (begin, started_at) = now();
                 let bytes = plan.working_set.unwrap_or_else(|| most_slowed(plan, &records));
                 let run = pressure::measure(plan, bytes, &mut bench, &mut steps)?;
-                let maker = make(begin, started_at, process, steps.is_stopped());
+                let maker = make(begin, started_at, reserved, steps.is_stopped());
                 records.push(maker.pressure(run, bench.ended()));
             }
         }
-        let mut steps = Steps::new(context.observer, stop);
-        if plan.has(MemoryPart::Routines) && !steps.is_stopped() {
+        if plan.has(MemoryPart::Routines) && !context.is_stopped() {
             let (begin, started_at) = now();
-            let blocks = routines::measure(plan, neighbours, &mut steps)?;
-            let maker = make(begin, started_at, std::process::id(), steps.is_stopped());
+            let mut blocks = routines::measure(plan, neighbours, context)?;
+            let reserved = blocks.reservation.take();
+            let maker = make(begin, started_at, reserved, context.is_stopped());
             records.extend(maker.routines(blocks));
         }
         Ok(records)

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quietcore_load::Achieved;
-use quietcore_probe::osek::{Measured, Offset, Sample, Series, Standing};
+use quietcore_probe::osek::{Measured, Offset, RoutinesPlan, Sample, Series, Standing};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::{Reason, RunProblem};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Counters, Interference, MemoryMeasured, MemoryRun, Record, ReleaseMode, trimmed_mean,
+    Counters, Interference, MemoryMeasured, MemoryRun, Record, ReleaseMode, ReservationInForce,
+    trimmed_mean,
 };
 use quietcore_units::{ByteSize, CpuId};
 
@@ -63,8 +64,8 @@ pub(super) struct Maker<'a> {
     pub(super) machine: &'a Machine<'a>,
     pub(super) started_at: String,
     pub(super) duration: Duration,
-    /// The process that measured.
-    pub(super) process: u32,
+    /// The reservation of the process that measured.
+    pub(super) reservation: Option<ReservationInForce>,
     pub(super) stopped: bool,
 }
 
@@ -144,7 +145,8 @@ impl Maker<'_> {
 
     /// Makes a record of each routine under each of both conditions.
     pub(super) fn routines(&self, measured: Blocks) -> Vec<Record> {
-        let Blocks { plan, clock, blocks, achieved, wrong } = measured;
+        let Blocks { plan: RoutinesPlan { plan, thread, clock }, blocks, achieved, wrong, .. } =
+            measured;
         let mut records = Vec::new();
         for (profile, blocks) in PROFILES.iter().zip(&blocks) {
             let loads = if *profile == PROFILES[1] { &*achieved } else { &[] };
@@ -164,7 +166,6 @@ impl Maker<'_> {
                 }
                 let planned =
                     Series { loops: series.loops * u64::from(self.plan.rounds), ..*series };
-                let thread = self.plan.thread;
                 let kernel = kernel.clone();
                 let mut record = of_series(KERNEL, thread, &planned, sample, kernel, clock.hertz());
                 record.profile = (*profile).to_owned();
@@ -190,7 +191,7 @@ impl Maker<'_> {
             achieved: achieved.to_vec(),
             started_at: self.started_at.clone(),
             duration: self.duration,
-            process: self.process,
+            reservation: self.reservation.clone(),
         }
     }
 

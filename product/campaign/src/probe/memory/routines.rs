@@ -1,23 +1,28 @@
 //! The routines of the OSEK kernel, in blocks beside neighbours and without.
 
+use quietcore_backend::measuring::MeasuringProcess;
 use quietcore_load::{Achieved, Pace};
 use quietcore_probe::memory::plan::turns;
-use quietcore_probe::osek::{ClockUsed, Measured, PUBLISHED_LOOPS, Plan, Series, Variant};
+use quietcore_probe::osek::{
+    ClockUsed, Measured, PUBLISHED_LOOPS, Plan, RoutinesPlan, Series, Variant,
+};
 use quietcore_record::reason::RunProblem;
+use quietcore_record::record::ReservationInForce;
 
 use super::bench::Steps;
 use super::neighbours::Neighbours;
 use super::plan::MemoryPlan;
-use crate::probe::ProbeError;
-use crate::probe::osek::blocks as osek_block;
+use crate::measure::reservation_in_force;
+use crate::probe::{ProbeContext, ProbeError};
 
 /// The blocks of the routines that were measured.
 pub(super) struct Blocks {
-    pub(super) plan: Plan,
-    pub(super) clock: ClockUsed,
+    pub(super) plan: RoutinesPlan,
     /// The blocks without neighbours, and those beside them, equally many of each.
     pub(super) blocks: [Vec<Measured>; 2],
     pub(super) achieved: Vec<Achieved>,
+    /// The reservation of the processes that measured.
+    pub(super) reservation: Option<ReservationInForce>,
     pub(super) wrong: Option<RunProblem>,
 }
 
@@ -25,15 +30,19 @@ pub(super) struct Blocks {
 pub(super) fn measure(
     memory: &MemoryPlan,
     neighbours: &mut Neighbours,
-    steps: &mut Steps<'_>,
+    context: &mut ProbeContext<'_>,
 ) -> Result<Blocks, ProbeError> {
-    let plan = Plan {
-        series: Series::all(memory.loops),
-        warm_up: PUBLISHED_LOOPS,
-        variant: Variant::default(),
+    let plan = RoutinesPlan {
+        plan: Plan {
+            series: Series::all(memory.loops),
+            warm_up: PUBLISHED_LOOPS,
+            variant: Variant::default(),
+        },
+        thread: memory.thread,
+        clock: ClockUsed::choose(),
     };
-    let clock = ClockUsed::choose();
-    let mut blocks = [Vec::new(), Vec::new()];
+    let mut steps = Steps::new(context.observer, context.stop);
+    let (mut blocks, mut reserved) = ([Vec::new(), Vec::new()], None);
     steps.begin("routines", u64::from(memory.rounds));
     for round in 0..memory.rounds {
         if !steps.step(&format!("round {}", round + 1)) {
@@ -43,7 +52,9 @@ pub(super) fn measure(
         for beside in turns(round, 0) {
             neighbours.turn(if beside { Pace::Full } else { Pace::Rest })?;
             neighbours.begin();
-            let measured = osek_block(&plan, memory.thread, clock, steps.stop_flag(), |_| {})?;
+            let process = MeasuringProcess::start(context.machine.runtime, &plan, &context.room)?;
+            reserved = reserved.or_else(|| reservation_in_force(process.partition()));
+            let measured = process.finish(context.stop, |_| {})?.outcome;
             neighbours.end();
             if !measured.stopped {
                 pair[usize::from(beside)] = Some(measured);
@@ -56,5 +67,5 @@ pub(super) fn measure(
     }
     neighbours.turn(Pace::Rest)?;
     let (achieved, wrong) = neighbours.take_achieved();
-    Ok(Blocks { plan, clock, blocks, achieved, wrong })
+    Ok(Blocks { plan, blocks, achieved, reservation: reserved, wrong })
 }

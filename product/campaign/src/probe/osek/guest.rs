@@ -1,8 +1,7 @@
 //! The routines on the bare port, in a guest.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use quietcore_probe::guest::osek::{self, GuestOsekMeasured, GuestOsekPlan, LOOPS_MAX};
+use quietcore_probe::guest::runner::GuestFacts;
 use quietcore_probe::osek::Variant;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Record, ReleaseMode};
@@ -19,7 +18,6 @@ pub(super) fn records(
     probe: &Osek,
     context: &mut ProbeContext<'_>,
 ) -> Result<Vec<Record>, ProbeError> {
-    let ProbeContext { machine, observer, stop, .. } = context;
     let mut records = Vec::new();
     for loops in &probe.loops {
         let plan = GuestOsekPlan {
@@ -29,15 +27,22 @@ pub(super) fn records(
             thread: probe.thread,
         };
         let all = plan.loops * osek::series_count();
-        let look = |done| {
-            let part = "routines";
-            observer.advance(&Advance { part, done, all, unit: "loops", what: "", worst: None });
-            stop.load(Relaxed)
-        };
-        let measure = || Ok(osek::measure(&plan, look)?);
-        let (measured, circumstances) = Circumstances::beside(machine, &probe.loads, measure)?;
-        records.extend(of_run(&probe.partition, &plan, measured, &circumstances));
-        if stop.load(Relaxed) {
+        let (measured, circumstances) =
+            Circumstances::measure(context, &probe.loads, &plan, |observer, progress| {
+                let (part, done) = ("routines", progress.done);
+                observer.advance(&Advance {
+                    part,
+                    done,
+                    all,
+                    unit: "loops",
+                    what: "",
+                    worst: None,
+                });
+            })?;
+        let facts = measured.outcome;
+        let counted = osek::read(&plan, &measured.exchange.region(), &facts)?;
+        records.extend(of_run(&probe.partition, &plan, counted, &facts, &circumstances));
+        if context.is_stopped() {
             break;
         }
     }
@@ -48,24 +53,25 @@ fn of_run(
     partition: &str,
     plan: &GuestOsekPlan,
     measured: GuestOsekMeasured,
+    facts: &GuestFacts,
     circumstances: &Circumstances<'_>,
 ) -> Vec<Record> {
-    let GuestOsekMeasured { samples, stopped, outcome } = measured;
+    let GuestOsekMeasured { samples, stopped } = measured;
     let (kernel, begun) = (words(plan.variant), samples.len());
-    let mut machine = of_guest(&outcome);
+    let mut machine = of_guest(facts);
     // The clock that measured the routines has the same key as for a process.
     if let Some(clock) = machine.get("clock_of_guest").cloned() {
         machine.insert("clock_of_routines".to_owned(), clock);
     }
-    let standing = &outcome.standing;
+    let standing = &facts.standing;
     let mode = ReleaseMode::not_timed(kernel.clone());
-    let conditions = circumstances.conditions(mode, standing, machine, activity(&outcome));
+    let conditions = circumstances.conditions(mode, standing, machine, activity(facts));
     let invalid = circumstances.invalid_in_guest(standing);
     samples
         .into_iter()
         .enumerate()
         .map(|(index, (series, sample))| {
-            let hertz = outcome.counter.hertz();
+            let hertz = facts.counter_hertz;
             let mut record =
                 of_series(partition, plan.thread, &series, sample, kernel.clone(), hertz);
             record.interrupted |= stopped && index + 1 == begun;

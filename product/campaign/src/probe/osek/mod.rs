@@ -1,4 +1,4 @@
-//! The probe `osek`: the routines of the OSEK kernel, on the hosted port in this process, or on the
+//! The probe `osek`: the routines of the OSEK kernel, on the hosted port in a process, or on the
 //! bare port in a guest.
 
 mod guest;
@@ -14,7 +14,6 @@ use quietcore_site::{Partition, ProbeName, Site};
 use quietcore_units::{CpuSet, Nanos, ThreadRequest};
 
 use super::{Probe, ProbeContext, ProbeError, some_measured};
-pub(super) use process::blocks;
 
 /// Loops that are run and discarded before each series, as many as are published.
 const WARM_UP: u64 = PUBLISHED_LOOPS;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quietcore_probe::osek::{ClockUsed, Measured, Plan, Sample, Series, Standing};
+use quietcore_probe::osek::{Measured, RoutinesPlan, Sample, Series, Standing};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Conditions, Counters, Record, ReleaseMode, RoutineRun};
 use quietcore_units::{CpuId, ThreadRequest};
@@ -17,9 +17,7 @@ const CLOCK: &str = "clock_of_routines";
 pub(super) struct Run<'a> {
     /// The partition of the records.
     pub(super) partition: &'a str,
-    pub(super) plan: &'a Plan,
-    pub(super) thread: ThreadRequest,
-    pub(super) clock: ClockUsed,
+    pub(super) plan: &'a RoutinesPlan,
     pub(super) circumstances: Circumstances<'a>,
 }
 
@@ -30,7 +28,7 @@ impl Run<'_> {
         let begun = samples.len();
         let (conditions, invalid) =
             (self.conditions(&standing), self.circumstances.invalid(&standing));
-        let series = self.plan.series.iter().zip(samples);
+        let series = self.plan.plan.series.iter().zip(samples);
         series
             .enumerate()
             .map(|(index, (series, sample))| {
@@ -48,14 +46,14 @@ impl Run<'_> {
     }
 
     fn record(&self, series: &Series, sample: Sample) -> Record {
-        let kernel = self.plan.variant.words();
-        of_series(self.partition, self.thread, series, sample, kernel, self.clock.hertz())
+        let RoutinesPlan { plan, thread, clock } = self.plan;
+        of_series(self.partition, *thread, series, sample, plan.variant.words(), clock.hertz())
     }
 
     fn conditions(&self, standing: &Standing) -> Conditions {
-        let clock = BTreeMap::from([(CLOCK.to_owned(), self.clock.words())]);
+        let clock = BTreeMap::from([(CLOCK.to_owned(), self.plan.clock.words())]);
         let nothing = BTreeMap::new();
-        let mode = ReleaseMode::not_timed(self.plan.variant.words());
+        let mode = ReleaseMode::not_timed(self.plan.plan.variant.words());
         self.circumstances.conditions(mode, standing, clock, nothing)
     }
 }

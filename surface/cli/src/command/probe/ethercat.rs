@@ -2,14 +2,15 @@
 
 use quietcore_campaign::probe::Probe as _;
 use quietcore_campaign::probe::ethercat::{
-    Ethercat as Probe, Line, PARTITION, PROFILE, SIMULATED, WARM_UP_CYCLES,
+    Ethercat as Probe, PARTITION, PROFILE, SIMULATED, WARM_UP_CYCLES,
 };
 use quietcore_probe::ethercat::Plan;
+use quietcore_probe::ethercat::process::{Line, RoundTripsPlan};
 use quietcore_record::histogram::Quantile;
 use quietcore_record::published;
 use quietcore_record::record::{Measured, Record};
 use quietcore_report::comparison;
-use quietcore_units::{Nanos, Scheduling};
+use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling};
 use serde::Serialize;
 
 use super::super::segment;
@@ -24,7 +25,7 @@ const TABLE: &str = "scordino2020/table-1";
 pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let mut probe = wanted(request)?;
+    let mut probe = wanted(request, facts.machine().online)?;
     let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
     for because in evidence.records.iter().flat_map(|record| &record.degraded) {
         terminal::say(format_args!("remark: {because}"));
@@ -43,29 +44,35 @@ pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     Ok(Status::of(probe.is_passed(&evidence.records)))
 }
 
-fn wanted(request: &Ethercat) -> Result<Probe, Failure> {
-    let plan = plan(request)?;
+fn wanted(request: &Ethercat, online: CpuSet) -> Result<Probe, Failure> {
+    let plan = plan(request, online)?;
     let line = if request.interface == SIMULATED {
         Line::Simulated(segment::names(request.subdevices.as_deref())?)
     } else {
         Line::Interface { name: request.interface.clone(), spin: request.spin }
     };
-    let cpu = request.cpu.map(segment::cpu).transpose()?;
     Ok(Probe {
         partition: PARTITION.to_owned(),
         profile: PROFILE.to_owned(),
-        line,
-        interface: request.interface.clone(),
-        plan,
-        cpu,
-        scheduling: request.priority.map(Scheduling::fifo),
+        plan: RoundTripsPlan {
+            line,
+            interface: request.interface.clone(),
+            plan,
+            cpu: request.cpu.and_then(CpuId::new),
+            scheduling: request.priority.map(Scheduling::fifo),
+        },
         must_be_complete: false,
     })
 }
 
 /// Returns the plan of the request; all problems of the request become one failure.
-fn plan(request: &Ethercat) -> Result<Plan, Failure> {
+fn plan(request: &Ethercat, online: CpuSet) -> Result<Plan, Failure> {
     let mut problems = Vec::new();
+    if let Some(cpu) = request.cpu
+        && !CpuId::new(cpu).is_some_and(|cpu| online.contains(cpu))
+    {
+        problems.push(format!("--cpu {cpu}: it is not online; online are {online}"));
+    }
     let zero = |duration: Option<Nanos>| duration == Some(Nanos::ZERO);
     if zero(request.period) || zero(request.duration) {
         problems.push("--period, --duration: 0 is no time; give more".to_owned());
