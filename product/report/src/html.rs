@@ -17,7 +17,6 @@ mod distributions;
 mod doctor;
 mod elements;
 mod experiment;
-mod isolation;
 mod method;
 mod statistics;
 mod verdict;
@@ -32,7 +31,7 @@ use crate::Published;
 use crate::figures::moment;
 use crate::plot::Frame;
 use crate::section::content::Content;
-use crate::section::{Kind, Reader, page};
+use crate::section::{Kind, Reader, isolation, page};
 use crate::summary::Summary;
 
 pub(crate) const STYLE: &str = include_str!("html/style.css");
@@ -192,7 +191,7 @@ fn sections(
         "distributions" => distributions::section(summary, frame),
         "comparison" => comparison::section(summary, frame, published),
         "course" => course::section(summary, frame),
-        "isolation" => isolation::section(summary),
+        "isolation" => page::blocks(&isolation::content(summary, Reader::Page)),
         "tuning" => experiment::tuning::section(&summary.tunings),
         "disturbance" => experiment::disturbance::section(&summary.disturbances),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),

@@ -14,7 +14,6 @@
 //! change the colours.
 
 pub(crate) mod experiment;
-mod isolation;
 mod ledger;
 pub(crate) mod probe;
 mod scan;
@@ -25,7 +24,7 @@ use quietcore_record::verdict::Verdict;
 use quietcore_wording::{LongWord, wrap};
 
 use crate::figures;
-use crate::section::{Reader, terminal};
+use crate::section::{Reader, isolation, terminal};
 use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
 use crate::table::visible;
 pub(crate) use probe::spread;
@@ -70,7 +69,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.experiments(&summary);
     } else {
         page.partitions(&summary);
-        page.isolation(&summary);
+        terminal::blocks(&mut page, &isolation::content(&summary, Reader::Terminal));
     }
     for section in &summary.sections {
         terminal::blocks(&mut page, &section.content(Reader::Terminal));

@@ -56,11 +56,6 @@ pub(crate) fn quantity(text: &str) -> Markup {
     }
 }
 
-/// Renders a duration of a table, or a dash.
-pub(super) fn time(value_ns: Option<f64>) -> Markup {
-    quantity(&figures::or_dash(value_ns, figures::nanos_f64))
-}
-
 /// Renders text, with the parts between backticks as code.
 pub(crate) fn with_code(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();

@@ -45,6 +45,8 @@ pub struct Tile {
 pub enum Block {
     /// A heading, with a remark on it.
     Heading(String, Option<String>),
+    /// A heading below another one, on the page.
+    SubHeading(String),
     /// A paragraph of its own.
     Remark(Vec<Span>),
     /// Facts, one line each, behind their names.
@@ -55,6 +57,8 @@ pub enum Block {
     Figure(Figure),
     /// Text for readers who want to know how the figures come about.
     Prose(Vec<Paragraph>),
+    /// A summary of parts that are shown where a reader of the page asks for them.
+    Details(String, Vec<Block>),
     /// The end of a group of blocks.
     Gap,
 }
@@ -71,20 +75,25 @@ pub struct Facts {
 }
 
 /// A table, whose first column names the row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
     /// A description for readers who can't see it.
     pub name: String,
+    /// The class of its layout in the style sheet.
+    pub layout: Option<&'static str>,
     /// The first column, which names the rows.
     pub lead: Column,
-    /// The others, all of numbers.
+    /// Headings above those of the other columns on the page, each with the number of columns that
+    /// it is above.
+    pub groups: Vec<(String, usize)>,
+    /// The others, of numbers unless they say so.
     pub columns: Vec<Column>,
     /// From top to bottom.
     pub rows: Vec<Row>,
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Column {
     /// Heading of the column.
     pub name: String,
@@ -92,10 +101,12 @@ pub struct Column {
     pub meaning: Option<&'static str>,
     /// The fewest characters of its width.
     pub width: usize,
+    /// `true` for words in place of numbers.
+    pub is_text: bool,
 }
 
 /// A row of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     /// The subject of the row.
     pub name: String,
@@ -105,15 +116,21 @@ pub struct Row {
     pub meaning: Option<String>,
     /// One cell for each column.
     pub cells: Vec<Cell>,
+    /// `true` for a row without a value.
+    pub is_dim: bool,
 }
 
 /// A cell of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cell {
     /// Its text, with the unit where the column has none.
     pub text: String,
     /// `true` for a number with a unit, which is aligned with others at its decimal point.
     pub is_quantity: bool,
+    /// Further values of it, which the page has below.
+    pub below: Vec<Cell>,
+    /// The source of a value that was not measured here; `None` for one that was.
+    pub published: Option<String>,
 }
 
 /// A drawing with its words.
@@ -186,12 +203,17 @@ impl Content {
 impl Column {
     /// Makes a column without a caption.
     pub(super) fn new(name: impl Into<String>, width: usize) -> Self {
-        Self { name: name.into(), meaning: None, width }
+        Self { name: name.into(), width, ..Self::default() }
     }
 
     /// Makes columns of one width.
     pub(super) fn all<const N: usize>(names: [&str; N], width: usize) -> Vec<Self> {
         names.map(|name| Self::new(name, width)).into()
+    }
+
+    /// Makes a column of words.
+    pub(super) fn words(name: impl Into<String>, width: usize) -> Self {
+        Self { is_text: true, ..Self::new(name, width) }
     }
 
     /// Adds a caption that explains the values.
@@ -203,17 +225,24 @@ impl Column {
 impl Cell {
     /// Makes a cell of text without a unit.
     pub(super) fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_quantity: false }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// Makes a cell of a number with its unit.
     pub(super) fn quantity(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_quantity: true }
+        Self { text: text.into(), is_quantity: true, ..Self::default() }
     }
 
     /// Makes a cell of a time in ns with its unit, or of a dash.
     pub(super) fn time(value_ns: Option<f64>) -> Self {
         Self::quantity(figures::or_dash(value_ns, figures::nanos_f64))
+    }
+}
+
+impl Row {
+    /// Makes a row without marks and explanations.
+    pub(super) fn new(name: impl Into<String>, cells: Vec<Cell>) -> Self {
+        Self { name: name.into(), cells, ..Self::default() }
     }
 }
 

@@ -178,6 +178,7 @@ fn table(lines: &[InterruptLine], published: &[Beside]) -> Block {
                 Cell::time(Some(found.max_ns.saturating_sub(found.min_ns) as f64)),
                 Cell::plain(figures::count(found.count)),
             ],
+            ..Row::default()
         }
     });
     let published = published.iter().map(|row| Row {
@@ -192,12 +193,14 @@ fn table(lines: &[InterruptLine], published: &[Beside]) -> Block {
             Cell::time(Some(row.max_ns - row.min_ns)),
             Cell::plain(figures::count(10_000)),
         ],
+        ..Row::default()
     });
     Block::Table(content::Table {
         name: "Interrupts".to_owned(),
         lead: Column::new("Interrupt", 0),
         columns: Column::all(["min", "mean", "p99", "max", "max − min", "count"], 0),
         rows: measured.chain(published).collect(),
+        ..content::Table::default()
     })
 }
 
@@ -257,7 +260,13 @@ fn terminal_table(name: &str, rows: Vec<Row>) -> Block {
     let mut columns = Column::all(["min µs", "mean µs", "p99 µs", "max µs"], TIME);
     columns.push(Column::new("count", COUNT));
     let lead = Column::new(name, NAME);
-    Block::Table(content::Table { name: "Interrupts".to_owned(), lead, columns, rows })
+    Block::Table(content::Table {
+        name: "Interrupts".to_owned(),
+        lead,
+        columns,
+        rows,
+        ..content::Table::default()
+    })
 }
 
 fn terminal_row(name: String, times_ns: [Option<f64>; 4], count: String) -> Row {
@@ -266,7 +275,7 @@ fn terminal_row(name: String, times_ns: [Option<f64>; 4], count: String) -> Row 
     };
     let mut cells: Vec<Cell> = times_ns.map(microseconds).into();
     cells.push(Cell::plain(count));
-    Row { name, subs: Vec::new(), meaning: None, cells }
+    Row { name, subs: Vec::new(), meaning: None, cells, ..Row::default() }
 }
 
 fn method() -> Vec<content::Paragraph> {

@@ -1,17 +1,19 @@
-//! The sections about measurements other than releases: one module each, whose content is data that
-//! page and terminal render.
+//! The sections whose content is data that page and terminal render, one module each: those about
+//! measurements other than releases, and the isolation matrix.
 //!
 //! | part | what |
 //! |---|---|
-//! | [`KINDS`] | the list of all of them, in the order of the report |
+//! | [`KINDS`] | the list of the former, in the order of the report |
 //! | [`content`] | the content of a section: answers, tables, figures, remarks |
 //! | `page`, `terminal` | its renderers |
-//! | `interrupts`, `memory`, `round_trips`, `routines` | the sections |
+//! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
+//! | `isolation` | that of the isolation matrix, which compares releases |
 //!
-//! No class judges these figures, and they take no part in the verdicts.
+//! No class judges the figures of the former, and they take no part in the verdicts.
 
 pub mod content;
 pub(crate) mod interrupts;
+pub(crate) mod isolation;
 pub(crate) mod memory;
 pub(crate) mod page;
 pub(crate) mod round_trips;

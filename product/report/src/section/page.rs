@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::content::{Answer, Block, Cell, Content, Facts, Figure, Paragraph, Span, Table};
+use super::content::{Answer, Block, Cell, Column, Content, Facts, Figure, Paragraph, Span, Table};
 use crate::html::{quantity, with_code};
 
 /// Renders the answers of a section, `most` at most.
@@ -12,7 +12,11 @@ pub(crate) fn answers(content: &Content, most: usize) -> Markup {
 
 /// Renders all but the answers.
 pub(crate) fn blocks(content: &Content) -> Markup {
-    html! { @for one in &content.blocks { (block(one)) } }
+    of_blocks(&content.blocks)
+}
+
+fn of_blocks(blocks: &[Block]) -> Markup {
+    html! { @for one in blocks { (block(one)) } }
 }
 
 fn answer(answer: &Answer) -> Markup {
@@ -43,6 +47,7 @@ fn block(block: &Block) -> Markup {
         Block::Heading(text, sub) => html! {
             h3 { (text) @if let Some(sub) = sub { span.sub { (sub) } } }
         },
+        Block::SubHeading(text) => html! { h4 { (text) } },
         Block::Remark(text) => html! { p.remark { (spans(text)) } },
         Block::Facts(Facts { facts, .. }) => html! {
             dl { @for (name, text) in facts { div { dt { (name) } dd { (text) } } } }
@@ -51,6 +56,9 @@ fn block(block: &Block) -> Markup {
         Block::Figure(found) => figure(found),
         Block::Prose(paragraphs) => html! {
             div.prose { @for one in paragraphs { (paragraph(one)) } }
+        },
+        Block::Details(title, within) => html! {
+            details { summary { (title) } (of_blocks(within)) }
         },
         Block::Gap => html! {},
     }
@@ -78,29 +86,61 @@ fn spans(spans: &[Span]) -> Markup {
 }
 
 fn table(table: &Table) -> Markup {
+    let layout = table.layout.map(|layout| format!("statistics {layout}"));
+    let layout = layout.as_deref().unwrap_or("statistics");
     html! {
         div.scroll tabindex="0" role="region" aria-label=(table.name) {
-            table.statistics {
-                thead {
-                    tr {
-                        th scope="col" { (table.lead.name) }
-                        @for column in &table.columns {
-                            th.n scope="col" title=[column.meaning] { (column.name) }
-                        }
-                    }
-                }
+            table class=(layout) {
+                thead { (headings(table)) }
                 tbody {
                     @for row in &table.rows {
-                        tr {
+                        tr class=[row.is_dim.then_some("dim")] {
                             th scope="row" title=[row.meaning.as_ref()] {
                                 (row.name) @for sub in &row.subs { span.sub { (sub) } }
                             }
-                            @for cell in &row.cells { td.n { (cell_text(cell)) } }
+                            @for (column, cell) in table.columns.iter().zip(&row.cells) {
+                                td class=[class_of(column, cell)] title=[cell.published.as_ref()] {
+                                    (cell_text(cell))
+                                    @for below in &cell.below { span.sub { (cell_text(below)) } }
+                                }
+                            }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+fn headings(table: &Table) -> Markup {
+    let heading = |column: &Column| {
+        let class = (!column.is_text).then_some("n");
+        html! { th class=[class] scope="col" title=[column.meaning] { (column.name) } }
+    };
+    html! {
+        @if table.groups.is_empty() {
+            tr {
+                th scope="col" { (table.lead.name) }
+                @for column in &table.columns { (heading(column)) }
+            }
+        } @else {
+            tr {
+                th scope="col" rowspan="2" { (table.lead.name) }
+                @for (name, columns) in &table.groups {
+                    th.over scope="colgroup" colspan=(columns) { (name) }
+                }
+            }
+            tr { @for column in &table.columns { (heading(column)) } }
+        }
+    }
+}
+
+/// Returns the class of a cell in the style sheet.
+fn class_of(column: &Column, cell: &Cell) -> Option<&'static str> {
+    match (column.is_text, &cell.published) {
+        (true, _) => None,
+        (false, None) => Some("n"),
+        (false, Some(_)) => Some("n paper"),
     }
 }
 

@@ -73,6 +73,7 @@ fn table(runs: &[(&RecordSummary<'_>, &RoundTripRun)]) -> Block {
                 Cell::quantity(figures::maximum(found)),
                 Cell::plain(figures::count(found.count)),
             ],
+            ..Row::default()
         }
     };
     Block::Table(Table {
@@ -80,6 +81,7 @@ fn table(runs: &[(&RecordSummary<'_>, &RoundTripRun)]) -> Block {
         lead: Column::new("Interface", 0),
         columns: Column::all(["min", "median", "mean", "p99", "max", "count"], 0),
         rows: runs.iter().map(row).collect(),
+        ..Table::default()
     })
 }
 

@@ -23,7 +23,7 @@ fn block(page: &mut Page, block: &Block) {
             }
         }
         Block::Table(found) => table(page, found),
-        Block::Figure(_) | Block::Prose(_) => {}
+        Block::Figure(_) | Block::Prose(_) | Block::SubHeading(_) | Block::Details(..) => {}
         Block::Gap => page.line(""),
     }
 }
@@ -39,7 +39,8 @@ fn table(page: &mut Page, table: &Table) {
     let lead = fit(&table.lead.name, table.lead.width);
     let mut lines = Lines::new().leading(&lead, Side::Left);
     for column in &table.columns {
-        lines = lines.column(&column.name, Side::Right, column.width);
+        let side = if column.is_text { Side::Left } else { Side::Right };
+        lines = lines.column(&column.name, side, column.width);
     }
     for row in &table.rows {
         let cells = row.cells.iter().map(|cell| &*cell.text);

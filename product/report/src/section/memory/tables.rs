@@ -27,6 +27,7 @@ pub(super) fn plateaus(memory: &MemorySummary<'_>, ways: Option<u32>) -> Option<
             Cell::time(plateau.beside.map(|it| it.median)),
             ratio(plateau.slowdown),
         ],
+        ..Row::default()
     };
     let rows: Vec<Row> = AccessPattern::ALL.into_iter().flat_map(of).map(row).collect();
     let working_set = "The working set that stands for it: the largest one of at most three \
@@ -43,6 +44,7 @@ pub(super) fn plateaus(memory: &MemorySummary<'_>, ways: Option<u32>) -> Option<
                 Column::new("slowdown", 0).meaning(slowdown),
             ],
             rows,
+            ..Table::default()
         })
     })
 }
@@ -62,6 +64,7 @@ pub(super) fn plateaus_in_terminal(pattern: AccessPattern, plateaus: &[Plateau])
             time(plateau.beside),
             ratio(plateau.slowdown),
         ],
+        ..Row::default()
     };
     let mut columns = Column::all(["working set", "alone ns", "beside ns"], VALUE);
     columns.push(Column::new("slowdown (95 %)", RATIO));
@@ -70,6 +73,7 @@ pub(super) fn plateaus_in_terminal(pattern: AccessPattern, plateaus: &[Plateau])
         lead: Column::new(format!("{} access", pattern.name()), NAME),
         columns,
         rows: plateaus.iter().map(row).collect(),
+        ..Table::default()
     })
 }
 
@@ -93,12 +97,14 @@ pub(super) fn pressure(pressure: &Pressure) -> Block {
             Cell::plain(figures::rate(point.bytes_per_second)),
             Cell::plain(figures::ratio(&point.ratio)),
         ],
+        ..Row::default()
     });
     Block::Table(Table {
         name: "Pressure".to_owned(),
         lead: Column::new("pressure, neighbours", NAME),
         columns,
         rows: rows.collect(),
+        ..Table::default()
     })
 }
 
@@ -115,6 +121,7 @@ pub(super) fn routines(rows: &[RoutineSlowdown]) -> Block {
             Cell::plain(format!("{:.1}×", row.relative_beside[2])),
             Cell::plain(published(row, "≤ ", "")),
         ],
+        ..Row::default()
     };
     let largest = "Largest value over the mean alone";
     let slowdown = "Median of the ratios of blocks, with its 95 % interval";
@@ -129,6 +136,7 @@ pub(super) fn routines(rows: &[RoutineSlowdown]) -> Block {
             Column::new("scordino2020", 0).meaning("Bounds that the text on figure 6 gives"),
         ],
         rows: rows.iter().map(row).collect(),
+        ..Table::default()
     })
 }
 
@@ -143,6 +151,7 @@ pub(super) fn routines_in_terminal(rows: &[RoutineSlowdown]) -> Block {
             ratio(row.ratio),
             Cell::plain(published(row, "at most ", "×")),
         ],
+        ..Row::default()
     };
     let mut columns = Column::all(["alone ns"], VALUE);
     columns.extend(Column::all(["slowdown (95 %)", "scordino2020, figure 6"], RATIO));
@@ -151,6 +160,7 @@ pub(super) fn routines_in_terminal(rows: &[RoutineSlowdown]) -> Block {
         lead: Column::new("routine beside", NAME),
         columns,
         rows: rows.iter().map(row).collect(),
+        ..Table::default()
     })
 }
 

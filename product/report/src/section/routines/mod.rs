@@ -122,6 +122,7 @@ fn of_page(content: &mut Content, kernel: &KernelSummary<'_>) {
             lead: Column::new("Routine", 0),
             columns: COLUMNS.map(column).into(),
             rows: cells.map(|(row, cell)| page_row(row, cell)).collect(),
+            ..Table::default()
         }));
     }
 }
@@ -162,6 +163,7 @@ fn page_row(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Row {
         subs: trigger.into_iter().chain(invalid).collect(),
         meaning: Some(row.routine.meaning().to_owned()),
         cells: times.map(Cell::time).into_iter().chain(counts.map(Cell::plain)).collect(),
+        ..Row::default()
     }
 }
 
@@ -180,6 +182,7 @@ fn of_terminal(content: &mut Content, kernel: &KernelSummary<'_>) {
             lead: Column::new("routine", NAME),
             columns,
             rows: cells.map(|(row, cell)| terminal_row(row, cell)).collect(),
+            ..Table::default()
         }));
         content.blocks.push(Block::Gap);
     }
@@ -257,6 +260,7 @@ fn terminal_row(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Row {
         subs: Vec::new(),
         meaning: None,
         cells: cells.map(Cell::plain).into(),
+        ..Row::default()
     }
 }
 
