@@ -89,9 +89,6 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
 /// Section of the recordings, after those of the latencies; only where there are some.
 const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
 
-/// Section of the isolation matrix; only where there is one.
-const ISOLATION: (&str, &str) = ("isolation", "Isolation");
-
 /// Section of the controls that were tried; only where there are some.
 const TUNING: (&str, &str) = ("tuning", "Controls");
 
@@ -133,7 +130,7 @@ fn section_names(summary: &Summary<'_>, contents: &Contents) -> Vec<(&'static st
         names.insert(1, TUNING);
     }
     if !summary.isolation.is_empty() {
-        names.insert(1, ISOLATION);
+        names.insert(1, isolation::NAME);
     }
     if summary.evidence.manifest.origin == Origin::Import {
         names[0].1 = IMPORTED;

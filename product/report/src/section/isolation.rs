@@ -14,6 +14,9 @@ use crate::html::sentence;
 use crate::plot;
 use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
 
+/// Anchor and title of the section on the page.
+pub(crate) const NAME: (&str, &str) = ("isolation", "Isolation");
+
 /// Statistics of the measured values: heading and definition.
 const STATISTICS: [(&str, &str); 4] = [
     ("min", "The smallest value."),
@@ -27,7 +30,7 @@ const BEYOND: &str = "Releases beyond the limit, their share of all, and the pro
                       that is excluded with 95 % confidence if cycles are independent.";
 
 /// Columns of a row's profile in a terminal, with an asterisk where it is not as asked.
-const NAME: usize = 6;
+const PROFILE: usize = 6;
 /// Columns of a time.
 const TIME: usize = 9;
 /// Columns of the paper's means.
@@ -139,7 +142,7 @@ fn page_table(matrix: &IsolationMatrix, figures_of: FiguresOf, beside: bool) -> 
     Table {
         name: format!("Isolation, {}", matrix.partition),
         layout: Some("isolation"),
-        lead: Column::new("Row", NAME),
+        lead: Column::new("Row", PROFILE),
         groups,
         columns: statistics.chain(beyond).chain(kernels).collect(),
         rows: matrix.rows.iter().map(|row| page_row(row, figures_of(row), beside)).collect(),
@@ -252,7 +255,7 @@ fn printed(matrix: &IsolationMatrix) -> Table {
     let numbers = ["Min", "Avg", "σ", "Max"].map(|name| Column::new(name, TIME));
     Table {
         name: "Table I as printed".to_owned(),
-        lead: Column::new("Test", NAME),
+        lead: Column::new("Test", PROFILE),
         columns: [Column::words("OS", TIME)].into_iter().chain(numbers).collect(),
         rows: rows.collect(),
         ..Table::default()
@@ -275,10 +278,10 @@ fn terminal(summary: &Summary<'_>, matrix: &IsolationMatrix, content: &mut Conte
             Some(same) => format!("; measured as row {same}"),
             None => String::new(),
         };
-        content.fact((0, NAME + 1), &row.profile, &format!("{}{same}", row.on_one_kernel));
+        content.fact((0, PROFILE + 1), &row.profile, &format!("{}{same}", row.on_one_kernel));
         let word = if row.release.is_some() { "* not as asked" } else { "not measured" };
         for reason in isolation_reasons(summary, matrix, row) {
-            content.fact((NAME + 1, 0), "", &format!("{word}: {reason}"));
+            content.fact((PROFILE + 1, 0), "", &format!("{word}: {reason}"));
         }
     }
     content.blocks.push(Block::Gap);
@@ -315,7 +318,7 @@ fn terminal_table(matrix: &IsolationMatrix, figures_of: FiguresOf, beside: bool)
     };
     Table {
         name: format!("Isolation, {}", matrix.partition),
-        lead: Column::new("row", NAME),
+        lead: Column::new("row", PROFILE),
         rows: matrix.rows.iter().map(row).collect(),
         columns,
         ..Table::default()

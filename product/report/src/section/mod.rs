@@ -6,12 +6,14 @@
 //! | [`KINDS`] | the list of the former, in the order of the report |
 //! | [`content`] | the content of a section: answers, tables, figures, remarks |
 //! | `page`, `terminal` | its renderers |
+//! | [`export`] | all sections for programs: one document, and tables as CSV |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
 //! | `isolation` | that of the isolation matrix, which compares releases |
 //!
 //! No class judges the figures of the former, and they take no part in the verdicts.
 
 pub mod content;
+pub mod export;
 pub(crate) mod interrupts;
 pub(crate) mod isolation;
 pub(crate) mod memory;

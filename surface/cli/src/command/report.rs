@@ -5,7 +5,7 @@ use std::path::Path;
 
 use quietcore_evidence::{Evidence, Signature, Writer, write_whole};
 use quietcore_record::export;
-use quietcore_report::{derived, junit};
+use quietcore_report::{derived, junit, section};
 use quietcore_units::Nanos;
 
 use crate::arguments::Report;
@@ -33,8 +33,10 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     for missing in &evidence.unaccounted {
         crate::terminal::say(format_args!("missing: {}", missing.because));
     }
-    let chosen = [&request.html, &request.junit, &request.csv, &request.cyclictest];
-    if chosen.iter().all(|option| option.is_none()) {
+    let files = [&request.html, &request.junit, &request.cyclictest];
+    let chosen = files.into_iter().chain([&request.csv, &request.sections]);
+    let is_chosen = chosen.into_iter().any(Option::is_some);
+    if !is_chosen {
         make_anew(&request.folder, &evidence)?;
         super::print(&format!("{}\n", request.folder.join(REPORT).display()))?;
     }
@@ -46,6 +48,9 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     }
     if let Some(folder) = &request.csv {
         write_csv(folder, &evidence)?;
+    }
+    if let Some(folder) = &request.sections {
+        write_sections(folder, &evidence)?;
     }
     if let Some(path) = &request.cyclictest {
         write_whole(path, cyclictest(path, &evidence).as_bytes())?;
@@ -76,10 +81,11 @@ fn make_anew(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
 
 /// Writes the page over a folder of runs.
 fn index(request: &Report, folders: &[String]) -> Result<Status, Failure> {
-    let other = [&request.junit, &request.csv, &request.cyclictest];
+    let other = [&request.junit, &request.csv, &request.sections, &request.cyclictest];
     if other.iter().any(|option| option.is_some()) {
         return Err(Failure::new(format_args!(
-            "quietcore: `{}` holds {} runs; --junit, --csv and --cyclictest are for one of them",
+            "quietcore: `{}` holds {} runs; --junit, --csv, --sections and --cyclictest are for \
+             one of them",
             request.folder.display(),
             folders.len()
         )));
@@ -114,6 +120,17 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     }
     if let Some(text) = export::isolation_csv(&evidence.records) {
         write_whole(&folder.join("isolation.csv"), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_sections(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
+    fs::create_dir_all(folder)?;
+    let document = section::export::document(evidence);
+    let text = serde_json::to_string_pretty(&document)? + "\n";
+    write_whole(&folder.join("sections.json"), text.as_bytes())?;
+    for (name, table) in document.tables() {
+        write_whole(&folder.join(name), table.as_bytes())?;
     }
     Ok(())
 }

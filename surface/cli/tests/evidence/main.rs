@@ -65,6 +65,28 @@ fn check(name: &str) {
     assert_stored(&format!("evidence/expected/{name}.txt"), &told);
 }
 
+/// Goal: what a page says in its sections, a program can read: the same tables, and nothing where
+/// there are none.
+#[test]
+fn sections_are_the_stored_ones() {
+    let folders = test_file("evidence/folders");
+    let mut told = String::new();
+    for name in ["memory", "ethercat", "osek", "qualify-isolation", "latency"] {
+        let made = tempfile::tempdir().unwrap();
+        let place = made.path().join("sections");
+        let path = place.display().to_string();
+        transcript(&folders, &["report", name, "--sections", &path]);
+        let document = fs::read_to_string(place.join("sections.json")).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(document["schema"], "quietcore.sections/1");
+        let sections = document["sections"].as_array().unwrap();
+        let titles: Vec<_> = sections.iter().map(|it| it["title"].as_str().unwrap()).collect();
+        writeln!(told, "\n=== {name}: {}", titles.join(", ")).unwrap();
+        told.push_str(&tables(&place));
+    }
+    assert_stored("evidence/expected/sections.txt", &told);
+}
+
 /// Returns the tables of a folder, by name.
 fn tables(folder: &Path) -> String {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

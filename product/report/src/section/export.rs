@@ -1,0 +1,136 @@
+//! Sections for programs: all of them as one document, and each of their tables as CSV.
+
+use std::collections::BTreeMap;
+
+use quietcore_evidence::Evidence;
+use serde::Serialize;
+
+use super::content::{Block, Cell, Content, Table};
+use super::{Reader, isolation};
+use crate::summary::Summary;
+
+/// Identifies the document and its layout.
+const SCHEMA: &str = "quietcore.sections/1";
+
+/// The sections of a report whose content is data, with the words of its page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    /// Identifier of this layout.
+    pub schema: &'static str,
+    /// The sections that have a content, in the order of the page.
+    pub sections: Vec<NamedContent>,
+}
+
+/// The content of a section, with its name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NamedContent {
+    /// Anchor of the section on the page.
+    pub anchor: &'static str,
+    /// Title of the section.
+    pub title: &'static str,
+    /// Answers, tables, figures and remarks.
+    pub content: Content,
+}
+
+/// Makes the document of some evidence.
+pub fn document(evidence: &Evidence) -> Document {
+    let summary = Summary::of(evidence);
+    let (anchor, title) = isolation::NAME;
+    let content = isolation::content(&summary, Reader::Page);
+    let matrices = NamedContent { anchor, title, content };
+    let probes = summary.sections.iter().map(|section| NamedContent {
+        anchor: section.kind.anchor,
+        title: section.kind.title,
+        content: section.content(Reader::Page),
+    });
+    let sections = [matrices].into_iter().chain(probes);
+    let has_content = |section: &NamedContent| !section.content.blocks.is_empty();
+    Document { schema: SCHEMA, sections: sections.filter(has_content).collect() }
+}
+
+impl Document {
+    /// Returns all tables as CSV, each with the name of its file. Cells are as the page shows them,
+    /// with their units.
+    pub fn tables(&self) -> Vec<(String, String)> {
+        let mut tables = Vec::new();
+        for section in &self.sections {
+            collect(&section.content.blocks, &mut tables);
+        }
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        let named = tables.into_iter().map(|table| {
+            let stem = stem(&table.name);
+            let times = seen.entry(stem.clone()).or_default();
+            *times += 1;
+            let number = if *times > 1 { format!("-{times}") } else { String::new() };
+            (format!("{stem}{number}.csv"), csv_of(table))
+        });
+        named.collect()
+    }
+}
+
+fn collect<'c>(blocks: &'c [Block], tables: &mut Vec<&'c Table>) {
+    for block in blocks {
+        match block {
+            Block::Table(table) => tables.push(table),
+            Block::Details(_, within) => collect(within, tables),
+            _ => {}
+        }
+    }
+}
+
+/// Makes a file name of a table's name, which may hold the name of a partition.
+fn stem(name: &str) -> String {
+    let plain = name.to_lowercase();
+    let words = plain.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+fn csv_of(table: &Table) -> String {
+    let headings = table.columns.iter().map(|column| column.name.clone());
+    let headings: Vec<String> = [table.lead.name.clone()].into_iter().chain(headings).collect();
+    let rows = table.rows.iter().map(|row| {
+        let name = [&[row.name.clone()][..], &row.subs].concat().join(" · ");
+        [name].into_iter().chain(row.cells.iter().map(words)).collect::<Vec<String>>()
+    });
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for fields in [headings].into_iter().chain(rows) {
+        let plain = fields.iter().map(|field| field.replace('\u{a0}', " "));
+        // Memory takes every row, and all have as many fields.
+        let _ = writer.write_record(plain);
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+fn words(cell: &Cell) -> String {
+    let below: Vec<String> = cell.below.iter().map(words).collect();
+    if below.is_empty() {
+        cell.text.clone()
+    } else {
+        format!("{} ({})", cell.text, below.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::content::{Column, Row};
+    use super::*;
+
+    #[test]
+    fn a_table_is_a_file_of_its_own_with_the_words_of_the_page() {
+        let cell = Cell { below: vec![Cell::plain("1 %")], ..Cell::quantity("2.5\u{a0}µs") };
+        let table = Table {
+            name: "Isolation, ../axis".to_owned(),
+            lead: Column::new("Row", 1),
+            columns: Column::all(["min, max"], 1),
+            rows: vec![Row { subs: vec!["iso1".to_owned()], ..Row::new("1", vec![cell]) }],
+            ..Table::default()
+        };
+        let within = Block::Details("more".to_owned(), vec![Block::Table(table.clone())]);
+        let content = Content { blocks: vec![Block::Table(table), within], ..Content::default() };
+        let section = NamedContent { anchor: "isolation", title: "Isolation", content };
+        let document = Document { schema: SCHEMA, sections: vec![section] };
+        let text = "Row,\"min, max\"\n1 · iso1,2.5 µs (1 %)\n".to_owned();
+        let names = ["isolation-axis.csv", "isolation-axis-2.csv"];
+        assert_eq!(document.tables(), names.map(|name| (name.to_owned(), text.clone())));
+    }
+}
