@@ -31,6 +31,7 @@ use crate::Published;
 use crate::figures::moment;
 use crate::plot::Frame;
 use crate::section::content::Content;
+use crate::section::experiment::{disturbance, tuning};
 use crate::section::{Kind, Reader, isolation, page};
 use crate::summary::Summary;
 
@@ -89,12 +90,6 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
 /// Section of the recordings, after those of the latencies; only where there are some.
 const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
 
-/// Section of the controls that were tried; only where there are some.
-const TUNING: (&str, &str) = ("tuning", "Controls");
-
-/// Section of the neighbours that were tried; only where there are some.
-const DISTURBANCE: (&str, &str) = ("disturbance", "Disturbance");
-
 /// Section of the notices that limit the verdicts; only where there are some.
 const NOTICES: (&str, &str) = ("notices", "What limits this evidence");
 
@@ -124,10 +119,10 @@ fn section_names(summary: &Summary<'_>, contents: &Contents) -> Vec<(&'static st
         names.insert(1, NOTICES);
     }
     if !summary.disturbances.is_empty() {
-        names.insert(1, DISTURBANCE);
+        names.insert(1, disturbance::NAME);
     }
     if !summary.tunings.is_empty() {
-        names.insert(1, TUNING);
+        names.insert(1, tuning::NAME);
     }
     if !summary.isolation.is_empty() {
         names.insert(1, isolation::NAME);
@@ -189,8 +184,8 @@ fn sections(
         "comparison" => comparison::section(summary, frame, published),
         "course" => course::section(summary, frame),
         "isolation" => page::blocks(&isolation::content(summary, Reader::Page)),
-        "tuning" => experiment::tuning::section(&summary.tunings),
-        "disturbance" => experiment::disturbance::section(&summary.disturbances),
+        "tuning" => page::blocks(&tuning::content(&summary.tunings, Reader::Page)),
+        "disturbance" => page::blocks(&disturbance::content(&summary.disturbances, Reader::Page)),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
         "figures" => html! {
             (statistics::links(summary.evidence))

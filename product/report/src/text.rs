@@ -13,7 +13,6 @@
 //! Text from files loses its control characters, so nothing in a record can move the cursor or
 //! change the colours.
 
-pub(crate) mod experiment;
 mod ledger;
 pub(crate) mod probe;
 mod scan;
@@ -24,6 +23,7 @@ use quietcore_record::verdict::Verdict;
 use quietcore_wording::{LongWord, wrap};
 
 use crate::figures;
+use crate::section::experiment::{disturbance, tuning};
 use crate::section::{Reader, isolation, terminal};
 use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
 use crate::table::visible;
@@ -66,7 +66,9 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     others.into_iter().for_each(|notice| page.notice(notice));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
-        page.experiments(&summary);
+        let tunings = tuning::content(&summary.tunings, Reader::Terminal);
+        let matrices = disturbance::content(&summary.disturbances, Reader::Terminal);
+        [tunings, matrices].iter().for_each(|content| terminal::blocks(&mut page, content));
     } else {
         page.partitions(&summary);
         terminal::blocks(&mut page, &isolation::content(&summary, Reader::Terminal));

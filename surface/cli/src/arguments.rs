@@ -468,8 +468,9 @@ pub(crate) struct Report {
     /// isolation.csv if the isolation matrix was
     #[arg(long, value_name = "DIR", value_parser = folder_of_tables)]
     pub(crate) csv: Option<PathBuf>,
-    /// Write the page's sections on probes and isolation into this folder: sections.json with
-    /// their answers, tables, remarks and drawings, and each table as CSV, in the words of the page
+    /// Write the page's sections on probes, isolation, controls and neighbours into this folder:
+    /// sections.json with their answers, tables, remarks and drawings, and each table as CSV, in
+    /// the words of the page
     #[arg(long, value_name = "DIR", value_parser = folder_of_tables)]
     pub(crate) sections: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON

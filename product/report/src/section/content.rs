@@ -80,13 +80,15 @@ pub struct Table {
     /// A description for readers who can't see it.
     pub name: String,
     /// The class of its layout in the style sheet.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<&'static str>,
     /// The first column, which names the rows.
     pub lead: Column,
     /// Headings above those of the other columns on the page, each with the number of columns that
     /// it is above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<(String, usize)>,
-    /// The others, of numbers unless they say so.
+    /// The others, from left to right.
     pub columns: Vec<Column>,
     /// From top to bottom.
     pub rows: Vec<Row>,
@@ -98,11 +100,28 @@ pub struct Column {
     /// Heading of the column.
     pub name: String,
     /// A caption, where the heading does not tell all.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<&'static str>,
     /// The fewest characters of its width.
     pub width: usize,
-    /// `true` for words in place of numbers.
-    pub is_text: bool,
+    /// The kind of its values.
+    pub kind: ColumnKind,
+    /// A remark below the heading, on the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
+}
+
+/// The kind of the values of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColumnKind {
+    /// Numbers, which stand below each other by their last digits.
+    #[default]
+    Numbers,
+    /// Words, which stand below each other by their first letters.
+    Words,
+    /// Reasons, which take several lines.
+    Reasons,
 }
 
 /// A row of a table.
@@ -111,8 +130,10 @@ pub struct Row {
     /// The subject of the row.
     pub name: String,
     /// Marks that set it apart from other rows of the name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subs: Vec<String>,
     /// An explanation of the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<String>,
     /// One cell for each column.
     pub cells: Vec<Cell>,
@@ -128,9 +149,14 @@ pub struct Cell {
     /// `true` for a number with a unit, which is aligned with others at its decimal point.
     pub is_quantity: bool,
     /// Further values of it, which the page has below.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<Cell>,
     /// The source of a value that was not measured here; `None` for one that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
+    /// The class of the style sheet that colours it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tone: Option<&'static str>,
 }
 
 /// A drawing with its words.
@@ -144,7 +170,7 @@ pub struct Figure {
     pub legend: Vec<(String, String)>,
     /// A description, where the drawing may be wider than its place and scrolls.
     pub scrolls: Option<&'static str>,
-    /// The drawing as SVG.
+    /// The drawing as SVG, or as a table of HTML.
     pub svg: String,
 }
 
@@ -213,7 +239,17 @@ impl Column {
 
     /// Makes a column of words.
     pub(super) fn words(name: impl Into<String>, width: usize) -> Self {
-        Self { is_text: true, ..Self::new(name, width) }
+        Self { kind: ColumnKind::Words, ..Self::new(name, width) }
+    }
+
+    /// Makes a column of reasons, for the page.
+    pub(super) fn reasons(name: impl Into<String>) -> Self {
+        Self { kind: ColumnKind::Reasons, ..Self::new(name, 0) }
+    }
+
+    /// Adds a remark below the heading.
+    pub(super) fn below(self, below: impl Into<String>) -> Self {
+        Self { below: Some(below.into()), ..self }
     }
 
     /// Adds a caption that explains the values.
@@ -231,6 +267,11 @@ impl Cell {
     /// Makes a cell of a number with its unit.
     pub(super) fn quantity(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_quantity: true, ..Self::default() }
+    }
+
+    /// Gives it a class of the style sheet: `pass`, `fail` or `neutral`.
+    pub(super) fn tone(self, tone: &'static str) -> Self {
+        Self { tone: Some(tone), ..self }
     }
 
     /// Makes a cell of a time in ns with its unit, or of a dash.

@@ -6,6 +6,7 @@ use quietcore_evidence::Evidence;
 use serde::Serialize;
 
 use super::content::{Block, Cell, Content, Table};
+use super::experiment::{disturbance, tuning};
 use super::{Reader, isolation};
 use crate::summary::Summary;
 
@@ -35,15 +36,18 @@ pub struct NamedContent {
 /// Makes the document of some evidence.
 pub fn document(evidence: &Evidence) -> Document {
     let summary = Summary::of(evidence);
-    let (anchor, title) = isolation::NAME;
-    let content = isolation::content(&summary, Reader::Page);
-    let matrices = NamedContent { anchor, title, content };
+    let named = |(anchor, title), content| NamedContent { anchor, title, content };
+    let comparisons = [
+        named(isolation::NAME, isolation::content(&summary, Reader::Page)),
+        named(tuning::NAME, tuning::content(&summary.tunings, Reader::Page)),
+        named(disturbance::NAME, disturbance::content(&summary.disturbances, Reader::Page)),
+    ];
     let probes = summary.sections.iter().map(|section| NamedContent {
         anchor: section.kind.anchor,
         title: section.kind.title,
         content: section.content(Reader::Page),
     });
-    let sections = [matrices].into_iter().chain(probes);
+    let sections = comparisons.into_iter().chain(probes);
     let has_content = |section: &NamedContent| !section.content.blocks.is_empty();
     Document { schema: SCHEMA, sections: sections.filter(has_content).collect() }
 }

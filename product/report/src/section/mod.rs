@@ -1,5 +1,5 @@
 //! The sections whose content is data that page and terminal render, one module each: those about
-//! measurements other than releases, and the isolation matrix.
+//! measurements other than releases, the isolation matrix, and experiments.
 //!
 //! | part | what |
 //! |---|---|
@@ -8,11 +8,12 @@
 //! | `page`, `terminal` | its renderers |
 //! | [`export`] | all sections for programs: one document, and tables as CSV |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
-//! | `isolation` | that of the isolation matrix, which compares releases |
+//! | `isolation`, `experiment` | those that compare releases: the matrix, controls, neighbours |
 //!
 //! No class judges the figures of the former, and they take no part in the verdicts.
 
 pub mod content;
+pub(crate) mod experiment;
 pub mod export;
 pub(crate) mod interrupts;
 pub(crate) mod isolation;

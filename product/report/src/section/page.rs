@@ -2,7 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::content::{Answer, Block, Cell, Column, Content, Facts, Figure, Paragraph, Span, Table};
+use super::content::{
+    Answer, Block, Cell, Column, ColumnKind, Content, Facts, Figure, Paragraph, Span, Table,
+};
 use crate::html::{quantity, with_code};
 
 /// Renders the answers of a section, `most` at most.
@@ -114,8 +116,12 @@ fn table(table: &Table) -> Markup {
 
 fn headings(table: &Table) -> Markup {
     let heading = |column: &Column| {
-        let class = (!column.is_text).then_some("n");
-        html! { th class=[class] scope="col" title=[column.meaning] { (column.name) } }
+        let class = (column.kind == ColumnKind::Numbers).then_some("n");
+        html! {
+            th class=[class] scope="col" title=[column.meaning] {
+                (column.name) @if let Some(below) = &column.below { span.sub { (below) } }
+            }
+        }
     };
     html! {
         @if table.groups.is_empty() {
@@ -137,18 +143,19 @@ fn headings(table: &Table) -> Markup {
 
 /// Returns the class of a cell in the style sheet.
 fn class_of(column: &Column, cell: &Cell) -> Option<&'static str> {
-    match (column.is_text, &cell.published) {
-        (true, _) => None,
-        (false, None) => Some("n"),
-        (false, Some(_)) => Some("n paper"),
+    match (column.kind, &cell.published) {
+        (ColumnKind::Words, _) => None,
+        (ColumnKind::Reasons, _) => Some("because"),
+        (ColumnKind::Numbers, None) => Some("n"),
+        (ColumnKind::Numbers, Some(_)) => Some("n paper"),
     }
 }
 
 fn cell_text(cell: &Cell) -> Markup {
-    if cell.is_quantity {
-        quantity(&cell.text)
-    } else {
-        html! { (cell.text) }
+    match cell.tone {
+        Some(tone) => html! { span class=(format!("mini {tone}")) { (cell.text) } },
+        None if cell.is_quantity => quantity(&cell.text),
+        None => html! { (cell.text) },
     }
 }
 

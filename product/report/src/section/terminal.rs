@@ -1,6 +1,6 @@
 //! A section in a terminal.
 
-use super::content::{Block, Content, Span, Table};
+use super::content::{Block, ColumnKind, Content, Span, Table};
 use crate::table::{Side, Table as Lines, cut, visible};
 use crate::text::Page;
 
@@ -39,7 +39,8 @@ fn table(page: &mut Page, table: &Table) {
     let lead = fit(&table.lead.name, table.lead.width);
     let mut lines = Lines::new().leading(&lead, Side::Left);
     for column in &table.columns {
-        let side = if column.is_text { Side::Left } else { Side::Right };
+        let is_number = column.kind == ColumnKind::Numbers;
+        let side = if is_number { Side::Right } else { Side::Left };
         lines = lines.column(&column.name, side, column.width);
     }
     for row in &table.rows {

@@ -134,8 +134,3 @@ pub(super) const fn look(verdict: Verdict) -> Look {
         Verdict::Fail => Look::Bad,
     }
 }
-
-/// Fits `text` into exactly `width` columns; a longer one ends in `…`.
-pub(super) fn fit(text: &str, width: usize) -> String {
-    format!("{:width$}", cut(&visible(text), width))
-}

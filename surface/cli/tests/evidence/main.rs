@@ -71,7 +71,7 @@ fn check(name: &str) {
 fn sections_are_the_stored_ones() {
     let folders = test_file("evidence/folders");
     let mut told = String::new();
-    for name in ["memory", "ethercat", "osek", "qualify-isolation", "latency"] {
+    for name in ["memory", "ethercat", "osek", "qualify-isolation", "tune", "disturb", "latency"] {
         let made = tempfile::tempdir().unwrap();
         let place = made.path().join("sections");
         let path = place.display().to_string();

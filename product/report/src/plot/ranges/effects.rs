@@ -15,7 +15,7 @@ use quietcore_record::experiment::{ControlEffect, Effect, Figure, Ratio};
 use super::super::axis::Scale;
 use super::super::svg::{Anchor, Svg, X};
 use crate::figures;
-use crate::text::experiment::name_of;
+use crate::section::experiment::name_of;
 
 /// The height of a row.
 const ROW: f64 = 46.0;
