@@ -16,7 +16,6 @@ mod definitions;
 mod distributions;
 mod doctor;
 mod elements;
-mod experiment;
 mod method;
 mod statistics;
 mod verdict;

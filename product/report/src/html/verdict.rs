@@ -12,7 +12,8 @@ use super::Contents;
 use super::elements::{mini, quantity, sentence, tone, with_code};
 use crate::figures;
 use crate::section::content::Content;
-use crate::section::page;
+use crate::section::experiment::{disturbance, tuning};
+use crate::section::{Reader, page};
 use crate::summary::{PartitionSummary, QuickLook, RecordSummary, Summary, quick_look};
 use notices::alarm;
 
@@ -26,7 +27,7 @@ pub(super) fn section(summary: &Summary<'_>, contents: &Contents) -> Markup {
     html! {
         @for notice in grave { (alarm(notice)) }
         @if summary.partitions.is_empty() && !summary.trials.is_empty() {
-            (super::experiment::hero(summary))
+            (experiments(summary))
         } @else if summary.partitions.is_empty() && let Some(content) = answering(contents) {
             (page::answers(content, HEROES_MAX))
         } @else if summary.partitions.is_empty() {
@@ -41,6 +42,28 @@ pub(super) fn section(summary: &Summary<'_>, contents: &Contents) -> Markup {
             (overview(summary))
         } @else {
             @for partition in &summary.partitions { (hero(partition, summary)) }
+        }
+    }
+}
+
+/// Renders the answers of experiments.
+fn experiments(summary: &Summary<'_>) -> Markup {
+    let controls = tuning::content(&summary.tunings, Reader::Page);
+    let neighbours = disturbance::content(&summary.disturbances, Reader::Page);
+    let invalid = summary.trials.iter().any(|trial| !trial.record.is_valid());
+    html! {
+        @for content in [&controls, &neighbours] { (page::answers(content, usize::MAX)) }
+        @if summary.tunings.is_empty() && summary.disturbances.is_empty() {
+            div class="hero unproven" {
+                p.word { span.sign aria-hidden="true" { "?" } " NOT KNOWN" }
+                p.why { "The experiment was ended before anything could be compared." }
+            }
+        }
+        @if invalid {
+            p.remark {
+                "Some blocks may not be trusted, for the reasons below; they are no part of any "
+                "ratio."
+            }
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct Content {
 /// An answer in a sentence, with the figures that it rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
+    /// The class of the style sheet that colours it: a verdict's, or `neutral`.
+    pub tone: &'static str,
     /// Subject of the answer.
     pub who: Vec<Span>,
     /// The answer itself, in a sentence.
@@ -27,6 +29,9 @@ pub struct Answer {
     /// The figures that it rests on; `None` where the sentence tells all.
     pub tiles: Option<Vec<Tile>>,
 }
+
+/// The tone of an answer that no class judges.
+pub(crate) const NEUTRAL: &str = "neutral";
 
 /// A figure that stands by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -223,6 +228,13 @@ impl Content {
     pub(super) fn method(&mut self, paragraphs: Vec<Paragraph>) {
         self.blocks.push(Block::Heading("What is measured".to_owned(), None));
         self.blocks.push(Block::Prose(paragraphs));
+    }
+}
+
+impl Tile {
+    /// Makes a figure with its meaning.
+    pub(super) fn new(label: &str, value: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { label: label.to_owned(), value: value.into(), note: note.into() }
     }
 }
 

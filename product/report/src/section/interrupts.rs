@@ -4,7 +4,9 @@ use quietcore_record::published::{self, Figure, Table};
 use quietcore_record::record::{InterruptRun, Record};
 use quietcore_record::statistics::Statistics;
 
-use super::content::{self, Answer, Block, Cell, Column, Content, Row, Tile, bold, plain, text};
+use super::content::{
+    self, Answer, Block, Cell, Column, Content, NEUTRAL, Row, Tile, bold, plain, text,
+};
 use super::{Kind, ListedConditions, Reader, Section};
 use crate::figures::{self, NONE};
 use crate::plot::{self, Range, Scale};
@@ -103,6 +105,7 @@ fn answer(measured: &Measured<'_>) -> Answer {
         note: format!("mean; {}", line.meaning),
     };
     Answer {
+        tone: NEUTRAL,
         who: vec![plain("Interrupts, "), bold(&*record.partition)],
         word: format!("At most {longest} until its ISR has read the register"),
         why,

@@ -23,7 +23,7 @@ fn of_blocks(blocks: &[Block]) -> Markup {
 
 fn answer(answer: &Answer) -> Markup {
     html! {
-        div class="hero neutral" {
+        div class=(format!("hero {}", answer.tone)) {
             div.answer {
                 p.who { (spans(&answer.who)) }
                 p.word { (answer.word) }

@@ -2,7 +2,9 @@
 
 use quietcore_record::record::RoundTripRun;
 
-use super::content::{Answer, Block, Cell, Column, Content, Row, Table, bold, plain, text};
+use super::content::{
+    Answer, Block, Cell, Column, Content, NEUTRAL, Row, Table, bold, plain, text,
+};
 use super::{Kind, ListedConditions, Reader, Section};
 use crate::figures;
 use crate::summary::RecordSummary;
@@ -49,6 +51,7 @@ fn answer(summary: &RecordSummary<'_>, run: &RoundTripRun) -> Answer {
     }
     why.push(plain("No class judges a round trip."));
     Answer {
+        tone: NEUTRAL,
         who: vec![plain("EtherCAT on "), bold(&*run.interface)],
         word: format!("At most {} out and back", figures::maximum(&summary.statistics)),
         why,

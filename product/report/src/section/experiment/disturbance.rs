@@ -1,14 +1,16 @@
 //! The disturbance matrix: neighbours × places as a heat map, with what each achieved and why
 //! releases were late beside it.
 
-use quietcore_record::experiment::{Disturbance, DisturbanceCell, Ratio};
+use quietcore_record::experiment::{Disturbance, DisturbanceCell, Finding, Ratio};
 
 use super::super::Reader;
-use super::super::content::{Block, Cell, Column, Content, Figure, Row, Table};
+use super::super::content::{
+    Answer, Block, Cell, Column, Content, Figure, NEUTRAL, Row, Table, Tile, plain,
+};
 use super::heat::heat;
 use super::{METHOD, ratio, releases, too_few, too_few_on_page};
 use crate::figures::{self, NONE};
-use crate::summary::{above, achieved, cause, exceedances};
+use crate::summary::{above, achieved, cause, exceedances, worst_cell};
 
 /// Anchor and title of the section on the page.
 pub(crate) const NAME: (&str, &str) = ("disturbance", "Disturbance");
@@ -27,7 +29,54 @@ pub(crate) fn content(matrices: &[Disturbance], reader: Reader) -> Content {
     content
 }
 
+/// Names the neighbour that disturbs most, with its figures.
+fn answer(matrix: &Disturbance) -> Answer {
+    let worst = worst_cell(matrix);
+    let word = match worst {
+        Some(cell) => format!(
+            "{} on the {} disturbs most: p99.9 {}",
+            capital(&cell.aggressor.kind),
+            cell.aggressor.placement.title(),
+            figures::times(cell.p99_9.median())
+        ),
+        None => "No neighbour surely disturbs it".to_owned(),
+    };
+    let shown = |finding: Finding| {
+        matrix.cells.iter().filter(|cell| cell.p99_9.finding == finding).count().to_string()
+    };
+    let quiet = format!(
+        "maximum {} of {} releases",
+        figures::nanos(matrix.quiet_max_ns),
+        figures::count(matrix.quiet_cycles)
+    );
+    let latest = matrix.cells.iter().max_by_key(|cell| cell.max_ns).map(|cell| {
+        let (kind, place) = (&cell.aggressor.kind, cell.aggressor.placement.title());
+        let beside = format!("beside {kind}, {place}");
+        Tile::new("latest release", figures::nanos(cell.max_ns), beside)
+    });
+    let mut tiles = vec![Tile::new("quiet p99.9", figures::nanos(matrix.quiet_p99_9_ns), quiet)];
+    tiles.extend(latest);
+    let everywhere = "of all neighbours at all places";
+    tiles.push(Tile::new("surely disturb", shown(Finding::More), everywhere));
+    tiles.push(Tile::new("surely do not (within 5 %)", shown(Finding::NoDifference), ""));
+    let cause = worst.and_then(cause).map(|cause| plain(format!("{}.", capital(&cause))));
+    Answer {
+        tone: NEUTRAL,
+        who: vec![plain(format!("{} · {}", matrix.partition, matrix.task))],
+        word,
+        why: cause.into_iter().collect(),
+        tiles: Some(tiles),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
+}
+
 fn page(matrix: &Disturbance, content: &mut Content) {
+    content.answers.push(answer(matrix));
     let name = format!("{} · {}", matrix.partition, matrix.task);
     let rounds = format!("{} rounds for each neighbour", matrix.rounds);
     content.blocks.push(Block::Heading(name, Some(rounds)));

@@ -5,7 +5,9 @@ use quietcore_record::experiment::{
 };
 
 use super::super::Reader;
-use super::super::content::{Block, Cell, Column, Content, Figure, Row, Table};
+use super::super::content::{
+    Answer, Block, Cell, Column, Content, Figure, NEUTRAL, Row, Span, Table, Tile, plain,
+};
 use super::{METHOD, name_of, ratio, releases, times, too_few, too_few_on_page};
 use crate::figures;
 use crate::plot;
@@ -32,12 +34,60 @@ pub(crate) fn content(tunings: &[Tuning], reader: Reader) -> Content {
     content
 }
 
+/// Names the smallest set that reaches the class, or says that there is none.
+fn answer(tuning: &Tuning) -> Answer {
+    let (tone, word) = match tuning.found() {
+        SetsFound::Smallest([]) => ("pass", "It needs no control".to_owned()),
+        SetsFound::Smallest(set) => ("pass", format!("It needs {}", set_of(set))),
+        SetsFound::Untried => (NEUTRAL, "No set was tried against the class".to_owned()),
+        SetsFound::NoneReaches => ("fail", "No set of controls reaches the class".to_owned()),
+        SetsFound::NotShown(rounds, needed) => (
+            "unproven",
+            format!("Not shown that a set reaches the class: {rounds} of {needed} rounds"),
+        ),
+    };
+    let tile = |label: &str, wanted: Effect| {
+        let effects = tuning.effects.iter().filter(|effect| effect.effect == wanted);
+        let names: Vec<&str> = effects.map(name_of).collect();
+        Tile::new(label, names.len().to_string(), names.join(", "))
+    };
+    let class = tuning.confirmed.first().map(|set| format!(", class {}", set.class));
+    let class = class.unwrap_or_default();
+    let because = decisive(tuning).map(|last| plain(format!("{}. ", last.because)));
+    let smallest = tuning.smallest.as_ref().map(|_| {
+        let words = "No control of the set can be left out; another set may be as small. \
+                     `quietcore qualify` proves it with enough releases.";
+        Span::Marked(words.to_owned())
+    });
+    Answer {
+        tone,
+        who: vec![plain(format!("{} · {}{class}", tuning.partition, tuning.task))],
+        word,
+        why: because.into_iter().chain(smallest).collect(),
+        tiles: Some(vec![
+            tile("helped", Effect::Helped),
+            tile("hurt", Effect::Hurt),
+            tile("no effect (within 5 %)", Effect::NoEffect),
+            tile("no effect shown", Effect::NotShown),
+        ]),
+    }
+}
+
+/// Returns the set that the answer rests on: the smallest that reaches the class, or the largest
+/// one.
+fn decisive(tuning: &Tuning) -> Option<&Confirmed> {
+    let reached = tuning.confirmed.iter().filter(|set| set.reached);
+    let largest = tuning.confirmed.iter().max_by_key(|set| set.on.len());
+    reached.min_by_key(|set| set.on.len()).or(largest)
+}
+
 /// Lists the effect of each control, followed by that of all together.
 fn all(tuning: &Tuning) -> impl Iterator<Item = &ControlEffect> {
     tuning.effects.iter().chain(&tuning.together)
 }
 
 fn page(tuning: &Tuning, content: &mut Content) {
+    content.answers.push(answer(tuning));
     let rounds = format!(
         "{} rounds of {} releases for each variant",
         tuning.rounds,

@@ -4,7 +4,7 @@ use quietcore_record::record::AccessPattern;
 use quietcore_record::slowdown::ONSET;
 
 use super::super::Section;
-use super::super::content::{Answer, Tile, bold, plain};
+use super::super::content::{Answer, NEUTRAL, Tile, bold, plain};
 use super::{MemorySummary, bends, published_worst};
 use crate::figures::{self, NONE};
 
@@ -15,6 +15,7 @@ pub(super) fn answer(section: &Section<'_>, memory: &MemorySummary<'_>) -> Answe
     }
     why.push(plain("No class judges an access."));
     Answer {
+        tone: NEUTRAL,
         who: vec![plain("Accesses to memory")],
         word: word(memory),
         why,

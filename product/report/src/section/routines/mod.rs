@@ -6,7 +6,8 @@ use quietcore_record::reason::Reason;
 use quietcore_record::record::{Routine, Trigger};
 
 use super::content::{
-    Answer, Block, Cell, Column, Content, Figure, Paragraph, Row, Table, Tile, bold, plain, text,
+    Answer, Block, Cell, Column, Content, Figure, NEUTRAL, Paragraph, Row, Table, Tile, bold,
+    plain, text,
 };
 use super::{Kind, ListedConditions, Reader, Section};
 use crate::figures::{self, NONE};
@@ -96,6 +97,7 @@ fn answer(kernel: &KernelSummary<'_>) -> Answer {
     }
     why.push(plain("Routines have no period and no deadline, so no class judges them."));
     Answer {
+        tone: NEUTRAL,
         who: vec![plain("The kernel's routines, "), bold(kernel.partition)],
         word: format!("A switch to a higher task takes {}", median(Routine::Act)),
         why,
