@@ -66,6 +66,7 @@ pub(super) enum What {
 /// The outcome of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
+    pub(super) number: u64,
     pub(super) what: What,
     pub(super) is_done: bool,
 }
@@ -101,7 +102,7 @@ impl Client {
         if self.send(verb, plant, now, life, promises, tally) && chance.one_in(25) {
             tally.fault("client that goes");
             if let Some(gone) = self.sent.pop() {
-                promises.unknown(&gone.what);
+                promises.unknown(gone.number, &gone.what);
             }
         }
     }
@@ -168,7 +169,7 @@ impl Client {
             let what = sent.what.clone();
             heard.push((
                 format!("request {} ({what:?}) {line}", sent.number),
-                Heard { what, is_done },
+                Heard { number: sent.number, what, is_done },
             ));
             false
         });

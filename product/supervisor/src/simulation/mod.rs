@@ -25,6 +25,7 @@
 mod chance;
 mod client;
 mod files;
+mod forces;
 mod ground;
 mod neighbour;
 mod process;

@@ -8,7 +8,7 @@
 //! | `ps` shows what there is | in each look |
 //! | restarts in a row are as many as the site file allows | when a process starts |
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use quietcore_exchange::{Assignment, FORCE_LIMIT, Held};
 use quietcore_process::exchange::Exchange;
@@ -16,9 +16,10 @@ use quietcore_scan::process::job;
 use quietcore_units::Nanos;
 
 use super::client::{Client, FORCED, Heard, What};
+use super::forces::Forces;
 use super::ground::{Ground, Plant, RESTART_LIMIT};
 use super::universe::Attached;
-use crate::control::{Activity, Change, ChangeKind, EventLine, Restart};
+use crate::control::{Activity, ChangeKind, EventLine, Restart};
 use crate::keeper::Published;
 
 /// Time for which nothing may have happened before forces are counted.
@@ -39,12 +40,7 @@ pub(super) struct Promises {
     calm_since: Nanos,
     /// Instant since which nothing has kept values from being saved.
     steady_since: Nanos,
-    /// Variables that are known to be forced.
-    forced: BTreeSet<String>,
-    /// Variables of which nobody knows if they are forced.
-    unsure: BTreeSet<String>,
-    /// Variables whose force has ended with a build, and may come back with the one before.
-    lost: BTreeSet<String>,
+    forces: Forces,
     /// Builds of the running process, by their generations.
     builds: BTreeMap<u32, job::Build>,
     /// `true` if a restart was asked for since the last start; and one that forgets values.
@@ -114,14 +110,8 @@ impl Promises {
     }
 
     /// Takes note of a request whose outcome nobody hears.
-    pub(super) fn unknown(&mut self, what: &What) {
-        match what {
-            What::Write(changes) => self.unsure.extend(held_or_released(changes)),
-            What::UnforceAll | What::Restart(Restart::Origin) => {
-                self.unsure.extend(std::mem::take(&mut self.forced));
-            }
-            _ => {}
-        }
+    pub(super) fn unknown(&mut self, number: u64, what: &What) {
+        self.forces.unknown(number, what);
     }
 
     /// Takes note of events and answers.
@@ -131,10 +121,9 @@ impl Promises {
             match event.kind.as_str() {
                 "force-lost" => {
                     let name = event.text.split('`').nth(1).unwrap_or_default().to_owned();
-                    self.forced.remove(&name);
-                    self.lost.insert(name);
+                    self.forces.lose(name);
                 }
-                "reverted" => self.unsure.append(&mut self.lost),
+                "reverted" => self.forces.revert(),
                 // From here on the values are others, however long after it was asked.
                 "restarted" if self.is_anew_asked => self.samples.clear(),
                 _ => {}
@@ -142,28 +131,7 @@ impl Promises {
         }
         for (_, heard) in answers {
             self.disturb(now);
-            self.hear_answer(heard);
-        }
-    }
-
-    fn hear_answer(&mut self, heard: &Heard) {
-        match &heard.what {
-            What::Write(changes) if heard.is_done => {
-                for Change { kind, variable, .. } in changes {
-                    match kind {
-                        ChangeKind::Set => continue,
-                        ChangeKind::Force => drop(self.forced.insert(variable.clone())),
-                        ChangeKind::Unforce => drop(self.forced.remove(variable)),
-                    }
-                    self.unsure.remove(variable);
-                }
-            }
-            What::UnforceAll | What::Restart(Restart::Origin) if heard.is_done => {
-                self.forced.clear();
-                self.unsure.clear();
-                self.lost.clear();
-            }
-            what => self.unknown(what),
+            self.forces.hear(heard);
         }
     }
 
@@ -240,7 +208,7 @@ impl Promises {
         // lay.
         let left = self.retained_now(ground, exchange);
         let runs = exchange.region().active().generation;
-        let is_forced = !self.forced.is_empty() || !self.unsure.is_empty();
+        let is_forced = self.forces.may_be();
         let is_known = |generation| generation == runs || !is_forced;
         self.left = left.filter(|(generation, _)| !self.is_released && is_known(*generation));
     }
@@ -319,17 +287,18 @@ impl Promises {
         let plant = build.and_then(|build| ground.plant_of(&build.module));
         let (Some(count), Some(plant)) = (count, plant) else { return Vec::new() };
         let mut found = Vec::new();
-        if self.unsure.is_empty() && count != shown as usize {
+        if self.forces.are_known() && count != shown as usize {
             found.push(format!("`ps` shows {shown} forces, and the partition has {count}"));
         }
         for variable in ["plant_P.gain", "plant_P.bias", "plant_U.in", "plant_DW.d"] {
-            if self.unsure.contains(variable) {
-                continue;
-            }
             let is_held = is_held(plant, variable, &held[..count]);
-            match (self.forced.contains(variable), is_held) {
-                (true, false) => found.push(format!("forces: `{variable}` is forced no more")),
-                (false, true) => found.push(format!("forces: `{variable}` is forced, unasked")),
+            match (self.forces.must_be(variable), is_held) {
+                (Some(true), false) => {
+                    found.push(format!("forces: `{variable}` is forced no more"));
+                }
+                (Some(false), true) => {
+                    found.push(format!("forces: `{variable}` is forced, unasked"));
+                }
                 _ => {}
             }
         }
@@ -343,11 +312,6 @@ fn is_held(plant: &Plant, variable: &str, held: &[Held]) -> bool {
         held.iter()
             .any(|Held { force: Assignment { target, .. }, .. }| target.offset == place.offset)
     })
-}
-
-fn held_or_released(changes: &[Change]) -> impl Iterator<Item = String> {
-    let of = |change: &&Change| change.kind != ChangeKind::Set;
-    changes.iter().filter(of).map(|change| change.variable.clone())
 }
 
 fn given_at(build: &job::Build, offset: u32) -> Option<u64> {
