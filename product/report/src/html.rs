@@ -8,16 +8,15 @@
 //!
 //! The page is well-formed XML apart from its void elements, which the tests use to check it.
 
-mod classes;
 mod comparison;
 mod conditions;
 mod course;
-mod definitions;
+mod csv;
 mod distributions;
 mod doctor;
 mod elements;
 mod method;
-mod statistics;
+mod reasons;
 mod verdict;
 
 pub(crate) use course::how_many;
@@ -31,7 +30,7 @@ use crate::figures::moment;
 use crate::plot::Frame;
 use crate::section::content::Content;
 use crate::section::experiment::{disturbance, tuning};
-use crate::section::{Kind, Reader, isolation, page};
+use crate::section::{Kind, Reader, classes, isolation, page, statistics};
 use crate::summary::Summary;
 
 pub(crate) const STYLE: &str = include_str!("html/style.css");
@@ -45,11 +44,11 @@ pub(crate) const POLICY: &str =
 /// Anchor and title of each section, in their order.
 const SECTIONS: [(&str, &str); 9] = [
     ("verdict", "Verdict"),
-    ("classes", "All classes"),
+    classes::NAME,
     ("distributions", "Latency by profile"),
     ("comparison", "Side by side"),
     ("course", "Over time"),
-    ("figures", "Figures"),
+    statistics::NAME,
     ("conditions", "Conditions"),
     ("doctor", "Doctor"),
     ("method", "Method"),
@@ -175,7 +174,10 @@ fn sections(
             @if summary.records.is_empty() {
                 p.empty { "There is no record to judge." }
             } @else {
-                (classes::class_tables(summary))
+                (page::blocks(&classes::content(summary)))
+                @if !summary.evidence.manifest.classes.is_empty() {
+                    p.more { a href="#reasons" { "Every verdict with its reason" } }
+                }
                 (verdict::certainty(summary))
             }
         },
@@ -187,8 +189,9 @@ fn sections(
         "disturbance" => page::blocks(&disturbance::content(&summary.disturbances, Reader::Page)),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
         "figures" => html! {
-            (statistics::links(summary.evidence))
-            (statistics::section(summary))
+            (csv::links(summary.evidence))
+            @if summary.records.is_empty() { p.empty { "There is no record." } }
+            (page::blocks(&statistics::content(summary)))
         },
         "conditions" => conditions::section(summary),
         "doctor" => doctor::section(summary.evidence.doctor.as_ref()),

@@ -83,6 +83,6 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 @for (word, meaning) in GLOSSARY { div { dt { (word) } dd { (meaning) } } }
             }
         }
-        @if !summary.records.is_empty() { (super::classes::reasons(summary)) }
+        @if !summary.records.is_empty() { (super::reasons::section(summary)) }
     }
 }

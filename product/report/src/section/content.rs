@@ -1,7 +1,10 @@
 //! The content of a section as data: answers, tables, figures, remarks. Nothing here knows a page
 //! or a terminal.
 
+use std::ops::Not;
+
 use maud::PreEscaped;
+use quietcore_record::verdict::Verdict;
 use serde::Serialize;
 
 use crate::figures;
@@ -58,14 +61,29 @@ pub enum Block {
     Facts(Facts),
     /// A table of rows and columns.
     Table(Table),
+    /// Terms of tables with their meanings, below them.
+    Definitions(Vec<Definition>),
     /// A drawing with its words.
     Figure(Figure),
     /// Text for readers who want to know how the figures come about.
     Prose(Vec<Paragraph>),
-    /// A summary of parts that are shown where a reader of the page asks for them.
-    Details(String, Vec<Block>),
+    /// Parts that a reader of the page opens and closes.
+    Details(Details),
+    /// Sources, numbered from 1.
+    Sources(Vec<String>),
     /// The end of a group of blocks.
     Gap,
+}
+
+/// Parts below a summary.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Details {
+    /// The summary.
+    pub title: String,
+    /// `true` if they are open at first.
+    pub is_open: bool,
+    /// The parts, from top to bottom.
+    pub blocks: Vec<Block>,
 }
 
 /// Named facts, laid out for a terminal.
@@ -84,7 +102,7 @@ pub struct Facts {
 pub struct Table {
     /// A description for readers who can't see it.
     pub name: String,
-    /// The class of its layout in the style sheet.
+    /// The classes of its layout in the style sheet, where it is not `statistics`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<&'static str>,
     /// The first column, which names the rows.
@@ -97,6 +115,10 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// From top to bottom.
     pub rows: Vec<Row>,
+    /// Headings above groups of rows, each with the number of rows below it; together they have all
+    /// rows, or there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bands: Vec<(String, usize)>,
 }
 
 /// A column of a table.
@@ -106,14 +128,17 @@ pub struct Column {
     pub name: String,
     /// A caption, where the heading does not tell all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub meaning: Option<&'static str>,
+    pub meaning: Option<String>,
     /// The fewest characters of its width.
     pub width: usize,
     /// The kind of its values.
     pub kind: ColumnKind,
-    /// A remark below the heading, on the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub below: Option<String>,
+    /// Remarks below the heading, on the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<String>,
+    /// `true` for a column that is there for comparison only.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_dim: bool,
 }
 
 /// The kind of the values of a column.
@@ -140,6 +165,15 @@ pub struct Row {
     /// An explanation of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<String>,
+    /// The definition of the name, by its `id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub defined: Option<&'static str>,
+    /// Number of the source below the tables that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<usize>,
+    /// `true` for the row that the site file declares.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_declared: bool,
     /// One cell for each column.
     pub cells: Vec<Cell>,
     /// `true` for a row without a value.
@@ -162,6 +196,23 @@ pub struct Cell {
     /// The class of the style sheet that colours it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tone: Option<&'static str>,
+    /// The verdict that its text is the word of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The reason for it, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+/// A term with its definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Definition {
+    /// Identifier of the definition, in kebab case.
+    pub id: &'static str,
+    /// The term as tables write it.
+    pub term: &'static str,
+    /// The definition in one sentence, or a few.
+    pub meaning: &'static str,
 }
 
 /// A drawing with its words.
@@ -231,6 +282,13 @@ impl Content {
     }
 }
 
+impl Block {
+    /// Makes parts that are closed at first.
+    pub(super) fn details(title: &str, blocks: Vec<Self>) -> Self {
+        Self::Details(Details { title: title.to_owned(), is_open: false, blocks })
+    }
+}
+
 impl Tile {
     /// Makes a figure with its meaning.
     pub(super) fn new(label: &str, value: impl Into<String>, note: impl Into<String>) -> Self {
@@ -260,13 +318,14 @@ impl Column {
     }
 
     /// Adds a remark below the heading.
-    pub(super) fn below(self, below: impl Into<String>) -> Self {
-        Self { below: Some(below.into()), ..self }
+    pub(super) fn below(mut self, below: impl Into<String>) -> Self {
+        self.below.push(below.into());
+        self
     }
 
     /// Adds a caption that explains the values.
-    pub(super) fn meaning(self, meaning: &'static str) -> Self {
-        Self { meaning: Some(meaning), ..self }
+    pub(super) fn meaning(self, meaning: impl Into<String>) -> Self {
+        Self { meaning: Some(meaning.into()), ..self }
     }
 }
 
@@ -284,6 +343,12 @@ impl Cell {
     /// Gives it a class of the style sheet: `pass`, `fail` or `neutral`.
     pub(super) fn tone(self, tone: &'static str) -> Self {
         Self { tone: Some(tone), ..self }
+    }
+
+    /// Makes a cell of a verdict with its reason.
+    pub(super) fn verdict(verdict: Verdict, because: impl Into<String>) -> Self {
+        let because = Some(because.into());
+        Self { text: verdict.to_string(), verdict: Some(verdict), because, ..Self::default() }
     }
 
     /// Makes a cell of a time in ns with its unit, or of a dash.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::content::{Block, Cell, Content, Table};
 use super::experiment::{disturbance, tuning};
-use super::{Reader, isolation};
+use super::{Reader, classes, isolation, statistics};
 use crate::summary::Summary;
 
 /// Identifies the document and its layout.
@@ -47,7 +47,9 @@ pub fn document(evidence: &Evidence) -> Document {
         title: section.kind.title,
         content: section.content(Reader::Page),
     });
-    let sections = comparisons.into_iter().chain(probes);
+    let classes = named(classes::NAME, classes::content(&summary));
+    let figures = named(statistics::NAME, statistics::content(&summary));
+    let sections = comparisons.into_iter().chain([classes]).chain(probes).chain([figures]);
     let has_content = |section: &NamedContent| !section.content.blocks.is_empty();
     Document { schema: SCHEMA, sections: sections.filter(has_content).collect() }
 }
@@ -76,7 +78,7 @@ fn collect<'c>(blocks: &'c [Block], tables: &mut Vec<&'c Table>) {
     for block in blocks {
         match block {
             Block::Table(table) => tables.push(table),
-            Block::Details(_, within) => collect(within, tables),
+            Block::Details(details) => collect(&details.blocks, tables),
             _ => {}
         }
     }
@@ -91,9 +93,13 @@ fn stem(name: &str) -> String {
 
 fn csv_of(table: &Table) -> String {
     let headings = table.columns.iter().map(|column| column.name.clone());
-    let headings: Vec<String> = [table.lead.name.clone()].into_iter().chain(headings).collect();
-    let rows = table.rows.iter().map(|row| {
-        let name = [&[row.name.clone()][..], &row.subs].concat().join(" · ");
+    let lead = if table.lead.name.is_empty() { "Figure" } else { &table.lead.name };
+    let headings: Vec<String> = [lead.to_owned()].into_iter().chain(headings).collect();
+    let bands = table.bands.iter();
+    let bands = bands.flat_map(|(band, rows)| std::iter::repeat_n(Some(band.clone()), *rows));
+    let rows = table.rows.iter().zip(bands.chain(std::iter::repeat(None))).map(|(row, band)| {
+        let of_row = band.into_iter().chain([row.name.clone()]).chain(row.subs.iter().cloned());
+        let name = of_row.collect::<Vec<_>>().join(" · ");
         [name].into_iter().chain(row.cells.iter().map(words)).collect::<Vec<String>>()
     });
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -129,12 +135,25 @@ mod tests {
             rows: vec![Row { subs: vec!["iso1".to_owned()], ..Row::new("1", vec![cell]) }],
             ..Table::default()
         };
-        let within = Block::Details("more".to_owned(), vec![Block::Table(table.clone())]);
+        let within = Block::details("more", vec![Block::Table(table.clone())]);
         let content = Content { blocks: vec![Block::Table(table), within], ..Content::default() };
         let section = NamedContent { anchor: "isolation", title: "Isolation", content };
         let document = Document { schema: SCHEMA, sections: vec![section] };
         let text = "Row,\"min, max\"\n1 · iso1,2.5 µs (1 %)\n".to_owned();
         let names = ["isolation-axis.csv", "isolation-axis-2.csv"];
         assert_eq!(document.tables(), names.map(|name| (name.to_owned(), text.clone())));
+    }
+
+    #[test]
+    fn a_row_of_a_group_is_named_with_it() {
+        let row = |name: &str| Row::new(name, vec![Cell::plain("1")]);
+        let table = Table {
+            columns: Column::all(["tp2"], 1),
+            rows: vec![row("Median"), row("p99"), row("Median")],
+            bands: vec![("Execution".to_owned(), 2), ("Response".to_owned(), 1)],
+            ..Table::default()
+        };
+        let rows = "Execution · Median,1\nExecution · p99,1\nResponse · Median,1\n";
+        assert_eq!(csv_of(&table), format!("Figure,tp2\n{rows}"));
     }
 }

@@ -91,13 +91,13 @@ fn page(summary: &Summary<'_>, content: &mut Content) {
         }
         reasons(summary, matrix, content);
     }
-    content.blocks.push(Block::Details(
-        "How the rows become settings of this machine, and what the paper measured".to_owned(),
+    content.blocks.push(Block::details(
+        "How the rows become settings of this machine, and what the paper measured",
         vec![Block::Prose(method())],
     ));
     let source = Block::Remark(vec![plain(format!("{}.", first.source))]);
-    content.blocks.push(Block::Details(
-        "Table I as printed, in µs".to_owned(),
+    content.blocks.push(Block::details(
+        "Table I as printed, in µs",
         vec![Block::Table(printed(first)), source],
     ));
 }
@@ -134,18 +134,19 @@ fn page_table(matrix: &IsolationMatrix, figures_of: FiguresOf, beside: bool) -> 
         groups.push((paper, kernels.len()));
     }
     let statistics =
-        STATISTICS.iter().map(|(name, meaning)| Column::new(*name, TIME).meaning(meaning));
+        STATISTICS.iter().map(|(name, meaning)| Column::new(*name, TIME).meaning(*meaning));
     let beyond = CYCLES_NS
         .iter()
         .map(|cycle_ns| Column::new(figures::set_nanos(cycle_ns / 10), TIME).meaning(BEYOND));
     let kernels = kernels.into_iter().map(|kernel| Column::new(kernel, TIME));
     Table {
         name: format!("Isolation, {}", matrix.partition),
-        layout: Some("isolation"),
+        layout: Some("statistics isolation"),
         lead: Column::new("Row", PROFILE),
         groups,
         columns: statistics.chain(beyond).chain(kernels).collect(),
         rows: matrix.rows.iter().map(|row| page_row(row, figures_of(row), beside)).collect(),
+        ..Table::default()
     }
 }
 
@@ -167,11 +168,10 @@ fn page_row(row: &IsolationRow, found: Option<&IsolationFigures>, beside: bool) 
         ..Cell::time(Some(paper.mean_us * 1e3))
     }));
     Row {
-        name: format!("{} · {}", row.row, row.on_one_kernel),
         subs: vec![remark(row)],
         meaning: Some(row.title.to_owned()),
-        cells,
         is_dim: found.is_none(),
+        ..Row::new(format!("{} · {}", row.row, row.on_one_kernel), cells)
     }
 }
 

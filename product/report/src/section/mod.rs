@@ -1,5 +1,5 @@
 //! The sections whose content is data that page and terminal render, one module each: those about
-//! measurements other than releases, the isolation matrix, and experiments.
+//! measurements other than releases, and those about releases.
 //!
 //! | part | what |
 //! |---|---|
@@ -8,10 +8,12 @@
 //! | `page`, `terminal` | its renderers |
 //! | [`export`] | all sections for programs: one document, and tables as CSV |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
+//! | `classes`, `statistics` | those about releases: the verdicts on classes, and all figures |
 //! | `isolation`, `experiment` | those that compare releases: the matrix, controls, neighbours |
 //!
 //! No class judges the figures of the former, and they take no part in the verdicts.
 
+pub(crate) mod classes;
 pub mod content;
 pub(crate) mod experiment;
 pub mod export;
@@ -21,6 +23,7 @@ pub(crate) mod memory;
 pub(crate) mod page;
 pub(crate) mod round_trips;
 pub(crate) mod routines;
+pub(crate) mod statistics;
 pub(crate) mod terminal;
 
 use quietcore_evidence::Evidence;

@@ -3,9 +3,11 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{
-    Answer, Block, Cell, Column, ColumnKind, Content, Facts, Figure, Paragraph, Span, Table,
+    Answer, Block, Cell, Column, ColumnKind, Content, Definition, Details, Facts, Figure,
+    Paragraph, Row, Span, Table,
 };
-use crate::html::{quantity, with_code};
+use crate::figures::NONE;
+use crate::html::{mini, quantity, with_code};
 
 /// Renders the answers of a section, `most` at most.
 pub(crate) fn answers(content: &Content, most: usize) -> Markup {
@@ -55,12 +57,26 @@ fn block(block: &Block) -> Markup {
             dl { @for (name, text) in facts { div { dt { (name) } dd { (text) } } } }
         },
         Block::Table(found) => table(found),
+        Block::Definitions(terms) => html! {
+            dl.footnotes {
+                @for Definition { id, term, meaning } in terms {
+                    div id=(format!("def-{id}")) { dt { (term) } dd { (meaning) } }
+                }
+            }
+        },
         Block::Figure(found) => figure(found),
         Block::Prose(paragraphs) => html! {
             div.prose { @for one in paragraphs { (paragraph(one)) } }
         },
-        Block::Details(title, within) => html! {
-            details { summary { (title) } (of_blocks(within)) }
+        Block::Details(Details { title, is_open, blocks }) => html! {
+            details open=[is_open.then_some("")] { summary { (title) } (of_blocks(blocks)) }
+        },
+        Block::Sources(sources) => html! {
+            ol.sources {
+                @for (index, source) in sources.iter().enumerate() {
+                    li id=(format!("source-{}", index + 1)) { (source) }
+                }
+            }
         },
         Block::Gap => html! {},
     }
@@ -88,26 +104,61 @@ fn spans(spans: &[Span]) -> Markup {
 }
 
 fn table(table: &Table) -> Markup {
-    let layout = table.layout.map(|layout| format!("statistics {layout}"));
-    let layout = layout.as_deref().unwrap_or("statistics");
     html! {
         div.scroll tabindex="0" role="region" aria-label=(table.name) {
-            table class=(layout) {
+            table class=(table.layout.unwrap_or("statistics")) {
                 thead { (headings(table)) }
-                tbody {
-                    @for row in &table.rows {
-                        tr class=[row.is_dim.then_some("dim")] {
-                            th scope="row" title=[row.meaning.as_ref()] {
-                                (row.name) @for sub in &row.subs { span.sub { (sub) } }
-                            }
-                            @for (column, cell) in table.columns.iter().zip(&row.cells) {
-                                td class=[class_of(column, cell)] title=[cell.published.as_ref()] {
-                                    (cell_text(cell))
-                                    @for below in &cell.below { span.sub { (cell_text(below)) } }
-                                }
+                @for (heading, rows) in bands(table) {
+                    tbody {
+                        @if let Some(heading) = heading {
+                            tr.group {
+                                th colspan=(table.columns.len() + 1) scope="colgroup" { (heading) }
                             }
                         }
+                        @for row in rows { (line(row, &table.columns)) }
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the groups of rows, each with its heading; all rows together where there are no groups.
+fn bands(table: &Table) -> Vec<(Option<&str>, &[Row])> {
+    if table.bands.is_empty() {
+        return vec![(None, &table.rows)];
+    }
+    let mut rows = &table.rows[..];
+    let mut bands = Vec::new();
+    for (heading, count) in &table.bands {
+        let (own, others) = rows.split_at((*count).min(rows.len()));
+        bands.push((Some(heading.as_str()), own));
+        rows = others;
+    }
+    bands
+}
+
+fn line(row: &Row, columns: &[Column]) -> Markup {
+    let unlinked = row.meaning.as_ref().filter(|_| row.defined.is_none());
+    html! {
+        tr class=[class_of_row(row)] {
+            th scope="row" title=[unlinked] {
+                @match row.defined {
+                    Some(id) => a.term href=(format!("#def-{id}")) title=[row.meaning.as_ref()] {
+                        (row.name)
+                    },
+                    None => (row.name),
+                }
+                @if let Some(number) = row.source {
+                    sup { a href=(format!("#source-{number}")) { (number) } }
+                }
+                @if row.is_declared { " " span.tag { "declared" } }
+                @for sub in &row.subs { span.sub { (sub) } }
+            }
+            @for (column, cell) in columns.iter().zip(&row.cells) {
+                td class=[class_of(column, cell)] title=[cell.published.as_ref().or(cell.because.as_ref())] {
+                    (cell_text(cell))
+                    @for below in &cell.below { span.sub { (cell_text(below)) } }
                 }
             }
         }
@@ -116,17 +167,18 @@ fn table(table: &Table) -> Markup {
 
 fn headings(table: &Table) -> Markup {
     let heading = |column: &Column| {
-        let class = (column.kind == ColumnKind::Numbers).then_some("n");
+        let kind = (column.kind == ColumnKind::Numbers).then_some("n");
         html! {
-            th class=[class] scope="col" title=[column.meaning] {
-                (column.name) @if let Some(below) = &column.below { span.sub { (below) } }
+            th class=[joined(kind, column.is_dim)] scope="col" title=[column.meaning.as_ref()] {
+                (column.name) @for below in &column.below { span.sub { (below) } }
             }
         }
     };
     html! {
         @if table.groups.is_empty() {
             tr {
-                th scope="col" { (table.lead.name) }
+                @if table.lead.name.is_empty() { td {} }
+                @else { th scope="col" { (table.lead.name) } }
                 @for column in &table.columns { (heading(column)) }
             }
         } @else {
@@ -142,18 +194,42 @@ fn headings(table: &Table) -> Markup {
 }
 
 /// Returns the class of a cell in the style sheet.
-fn class_of(column: &Column, cell: &Cell) -> Option<&'static str> {
-    match (column.kind, &cell.published) {
+fn class_of(column: &Column, cell: &Cell) -> Option<String> {
+    let kind = match (column.kind, &cell.published) {
         (ColumnKind::Words, _) => None,
         (ColumnKind::Reasons, _) => Some("because"),
         (ColumnKind::Numbers, None) => Some("n"),
         (ColumnKind::Numbers, Some(_)) => Some("n paper"),
+    };
+    joined(kind, column.is_dim)
+}
+
+fn class_of_row(row: &Row) -> Option<&'static str> {
+    match (row.is_declared, row.is_dim) {
+        (true, _) => Some("declared"),
+        (false, true) => Some("dim"),
+        (false, false) => None,
+    }
+}
+
+fn joined(kind: Option<&str>, is_dim: bool) -> Option<String> {
+    match (kind, is_dim) {
+        (None, false) => None,
+        (Some(kind), false) => Some(kind.to_owned()),
+        (None, true) => Some("dim".to_owned()),
+        (Some(kind), true) => Some(format!("{kind} dim")),
     }
 }
 
 fn cell_text(cell: &Cell) -> Markup {
+    if let Some(verdict) = cell.verdict {
+        return mini(verdict);
+    }
     match cell.tone {
         Some(tone) => html! { span class=(format!("mini {tone}")) { (cell.text) } },
+        None if cell.is_quantity && cell.text == NONE => html! {
+            span.dim { (quantity(NONE)) }
+        },
         None if cell.is_quantity => quantity(&cell.text),
         None => html! { (cell.text) },
     }

@@ -23,7 +23,12 @@ fn block(page: &mut Page, block: &Block) {
             }
         }
         Block::Table(found) => table(page, found),
-        Block::Figure(_) | Block::Prose(_) | Block::SubHeading(_) | Block::Details(..) => {}
+        Block::Figure(_)
+        | Block::Prose(_)
+        | Block::SubHeading(_)
+        | Block::Definitions(_)
+        | Block::Sources(_)
+        | Block::Details(..) => {}
         Block::Gap => page.line(""),
     }
 }

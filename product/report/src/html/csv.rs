@@ -4,14 +4,14 @@ use maud::{Markup, html};
 use quietcore_evidence::Evidence;
 use quietcore_record::export;
 
-use super::super::elements::escaped;
+use super::elements::escaped;
 
 /// The most bytes of a table that is put into the page.
 const EMBEDDED_MAX: usize = 192 << 10;
 
 /// Renders links that save the tables. Larger tables are named, with the command that writes all of
 /// them.
-pub(in crate::html) fn links(evidence: &Evidence) -> Markup {
+pub(super) fn links(evidence: &Evidence) -> Markup {
     let tables = [
         ("records.csv", export::records_csv(&evidence.records)),
         ("verdicts.csv", export::verdicts_csv(&evidence.judgements)),

@@ -1,12 +1,15 @@
 //! Execution and response times of programs, where records have them.
 
-use maud::{Markup, html};
 use quietcore_record::record::Worst;
 use quietcore_record::statistics::Statistics;
 
 use super::{COLUMNS_MAX, Group, define, quantile, table};
 use crate::figures::{self, NONE};
+use crate::section::content::{Block, Content};
 use crate::summary::{RecordSummary, ScanSummary, Summary};
+
+/// Name of the tables.
+const NAME: &str = "Execution and response";
 
 /// The rows of the table, in groups.
 pub(super) const GROUPS: [Group; 4] = [
@@ -68,17 +71,16 @@ pub(super) const GROUPS: [Group; 4] = [
     ),
 ];
 
-/// Renders the tables of the records that have execution times; empty where none has.
-pub(super) fn tables(records: &[usize], summary: &Summary<'_>) -> Markup {
-    let with: Vec<usize> =
-        records.iter().copied().filter(|index| summary.records[*index].scan.is_some()).collect();
-    html! {
-        @if !with.is_empty() {
-            h4 { "Execution and response" }
-            @for part in with.chunks(COLUMNS_MAX) {
-                (table("Execution and response", &GROUPS, part, summary))
-            }
-        }
+/// Adds the tables of the records that have execution times; nothing where none has.
+pub(super) fn add_tables(content: &mut Content, records: &[usize], summary: &Summary<'_>) {
+    let has_scan = |index: &usize| summary.records[*index].scan.is_some();
+    let with: Vec<usize> = records.iter().copied().filter(has_scan).collect();
+    if with.is_empty() {
+        return;
+    }
+    content.blocks.push(Block::SubHeading(NAME.to_owned()));
+    for part in with.chunks(COLUMNS_MAX) {
+        content.blocks.push(table(NAME, &GROUPS, part, summary));
     }
 }
 

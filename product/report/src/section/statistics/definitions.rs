@@ -1,17 +1,6 @@
-//! Definitions of all figures, one sentence each: shown on hover and as a footnote.
+//! Definitions of all figures, one sentence each: for readers who hover, and below the tables.
 
-use maud::{Markup, html};
-
-/// A term with its definition.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Definition {
-    /// Anchor of the footnote, in kebab case.
-    pub(super) id: &'static str,
-    /// Term as tables write it.
-    pub(super) term: &'static str,
-    /// Definition in one sentence, or a few.
-    pub(super) meaning: &'static str,
-}
+use crate::section::content::Definition;
 
 const fn define(id: &'static str, term: &'static str, meaning: &'static str) -> Definition {
     Definition { id, term, meaning }
@@ -192,26 +181,3 @@ pub(super) const LOST_FRAMES: Definition = define(
     "Frames that did not come back in time, those of the warm-up included: the program saw the \
      inputs of the cycle before.",
 );
-
-/// Renders a term in a table: its definition on hover, and as a footnote behind the link.
-pub(super) fn term(definition: &Definition) -> Markup {
-    html! {
-        a.term href=(format!("#def-{}", definition.id)) title=(definition.meaning) {
-            (definition.term)
-        }
-    }
-}
-
-/// Renders the footnotes of a table.
-pub(super) fn footnotes(definitions: &[Definition]) -> Markup {
-    html! {
-        dl.footnotes {
-            @for definition in definitions {
-                div id=(format!("def-{}", definition.id)) {
-                    dt { (definition.term) }
-                    dd { (definition.meaning) }
-                }
-            }
-        }
-    }
-}
