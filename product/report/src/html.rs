@@ -16,6 +16,7 @@ mod distributions;
 mod doctor;
 mod elements;
 mod method;
+mod notices;
 mod reasons;
 mod verdict;
 
@@ -30,7 +31,7 @@ use crate::figures::moment;
 use crate::plot::Frame;
 use crate::section::content::Content;
 use crate::section::experiment::{disturbance, tuning};
-use crate::section::{Kind, Reader, classes, isolation, page, statistics};
+use crate::section::{self, Kind, Reader, classes, isolation, page, statistics};
 use crate::summary::Summary;
 
 pub(crate) const STYLE: &str = include_str!("html/style.css");
@@ -43,7 +44,7 @@ pub(crate) const POLICY: &str =
 
 /// Anchor and title of each section, in their order.
 const SECTIONS: [(&str, &str); 9] = [
-    ("verdict", "Verdict"),
+    section::verdict::NAME,
     classes::NAME,
     ("distributions", "Latency by profile"),
     ("comparison", "Side by side"),
@@ -169,16 +170,12 @@ fn sections(
 ) -> Markup {
     let body = |anchor: &str| match anchor {
         "verdict" => verdict::section(summary, contents),
-        "notices" => verdict::notices::section(summary),
+        "notices" => notices::section(summary),
         "classes" => html! {
             @if summary.records.is_empty() {
                 p.empty { "There is no record to judge." }
             } @else {
                 (page::blocks(&classes::content(summary)))
-                @if !summary.evidence.manifest.classes.is_empty() {
-                    p.more { a href="#reasons" { "Every verdict with its reason" } }
-                }
-                (verdict::certainty(summary))
             }
         },
         "distributions" => distributions::section(summary, frame),

@@ -2,12 +2,16 @@
 
 use quietcore_record::class::Class;
 
-use super::content::{Block, Cell, Column, Content, Details, Row, Table, bold, plain};
+use super::content::{Block, Cell, Column, Content, Details, Row, Span, Table, bold, plain};
+use super::verdict::certainty;
 use crate::figures;
 use crate::summary::{self, Figure, PartitionSummary, Summary};
 
 /// Anchor and title of the section.
 pub(crate) const NAME: (&str, &str) = ("classes", "All classes");
+
+/// The words of the link to the page's list of reasons.
+const REASONS: &str = "Every verdict with its reason";
 
 /// The most partitions with one profile each that still share one table.
 const JOINT_MAX: usize = 8;
@@ -36,9 +40,9 @@ pub(crate) fn content(summary: &Summary<'_>) -> Content {
         measured.iter().map(|partition| partition_table(partition, summary)).collect()
     };
     if is_unjudged(summary) {
-        content.remark(
+        content.blocks.push(Block::Text(vec![plain(
             "No class can be judged: the data do not say with which period they were measured.",
-        );
+        )]));
         content.blocks.push(Block::details("All classes with their limits", tables));
     } else if tables.len() == 1 {
         content.blocks.extend(tables);
@@ -53,7 +57,9 @@ pub(crate) fn content(summary: &Summary<'_>) -> Content {
     if !classes.is_empty() {
         let sources = distinct(classes).into_iter().map(str::to_owned);
         content.blocks.push(Block::Sources(sources.collect()));
+        content.blocks.push(Block::Remark(vec![Span::Link("reasons", REASONS)]));
     }
+    content.blocks.extend(certainty(summary).blocks);
     content
 }
 

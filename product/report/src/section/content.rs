@@ -19,16 +19,25 @@ pub struct Content {
 }
 
 /// An answer in a sentence, with the figures that it rests on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Answer {
     /// The class of the style sheet that colours it: a verdict's, or `neutral`.
     pub tone: &'static str,
     /// Subject of the answer.
     pub who: Vec<Span>,
-    /// The answer itself, in a sentence.
+    /// The verdict that it is; `None` where no class judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The answer itself, in a word or a sentence.
     pub word: String,
-    /// The conditions that it holds for.
-    pub why: Vec<Span>,
+    /// `true` if the evidence suffices for a quick look only.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_quick_look: bool,
+    /// The consequence for the reader.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<String>,
+    /// The reasons and conditions, a paragraph each.
+    pub why: Vec<Vec<Span>>,
     /// The figures that it rests on; `None` where the sentence tells all.
     pub tiles: Option<Vec<Tile>>,
 }
@@ -56,6 +65,8 @@ pub enum Block {
     /// A heading below another one, on the page.
     SubHeading(String),
     /// A paragraph of its own.
+    Text(Vec<Span>),
+    /// A paragraph that explains what stands around it.
     Remark(Vec<Span>),
     /// Facts, one line each, behind their names.
     Facts(Facts),
@@ -78,7 +89,7 @@ pub enum Block {
 /// Parts below a summary.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Details {
-    /// The summary.
+    /// The words that stand for them while they are closed.
     pub title: String,
     /// `true` if they are open at first.
     pub is_open: bool,
@@ -187,6 +198,9 @@ pub struct Cell {
     pub text: String,
     /// `true` for a number with a unit, which is aligned with others at its decimal point.
     pub is_quantity: bool,
+    /// `true` for text with code between backticks.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_marked: bool,
     /// Further values of it, which the page has below.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<Cell>,
@@ -250,6 +264,10 @@ pub enum Span {
     Bold(String),
     /// Text with code between backticks.
     Marked(String),
+    /// The record that something was found in.
+    Place(String),
+    /// A link to a part of the page, by its anchor, with its words.
+    Link(&'static str, &'static str),
 }
 
 impl Content {
@@ -338,6 +356,11 @@ impl Cell {
     /// Makes a cell of a number with its unit.
     pub(super) fn quantity(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_quantity: true, ..Self::default() }
+    }
+
+    /// Makes a cell of text with code between backticks.
+    pub(super) fn marked(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_marked: true, ..Self::default() }
     }
 
     /// Gives it a class of the style sheet: `pass`, `fail` or `neutral`.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::content::{Block, Cell, Content, Table};
 use super::experiment::{disturbance, tuning};
-use super::{Reader, classes, isolation, statistics};
+use super::{Reader, classes, isolation, statistics, verdict};
 use crate::summary::Summary;
 
 /// Identifies the document and its layout.
@@ -47,10 +47,14 @@ pub fn document(evidence: &Evidence) -> Document {
         title: section.kind.title,
         content: section.content(Reader::Page),
     });
+    let verdict = named(verdict::NAME, verdict::content(&summary));
     let classes = named(classes::NAME, classes::content(&summary));
     let figures = named(statistics::NAME, statistics::content(&summary));
-    let sections = comparisons.into_iter().chain([classes]).chain(probes).chain([figures]);
-    let has_content = |section: &NamedContent| !section.content.blocks.is_empty();
+    let sections =
+        [verdict].into_iter().chain(comparisons).chain([classes]).chain(probes).chain([figures]);
+    let has_content = |section: &NamedContent| {
+        !section.content.blocks.is_empty() || !section.content.answers.is_empty()
+    };
     Document { schema: SCHEMA, sections: sections.filter(has_content).collect() }
 }
 

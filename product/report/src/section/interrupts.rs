@@ -108,8 +108,9 @@ fn answer(measured: &Measured<'_>) -> Answer {
         tone: NEUTRAL,
         who: vec![plain("Interrupts, "), bold(&*record.partition)],
         word: format!("At most {longest} until its ISR has read the register"),
-        why,
+        why: vec![why],
         tiles: Some(lines.iter().map(tile).collect()),
+        ..Answer::default()
     }
 }
 

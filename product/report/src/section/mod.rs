@@ -8,7 +8,7 @@
 //! | `page`, `terminal` | its renderers |
 //! | [`export`] | all sections for programs: one document, and tables as CSV |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
-//! | `classes`, `statistics` | those about releases: the verdicts on classes, and all figures |
+//! | `verdict`, `classes`, `statistics` | those about releases: answers, classes, all figures |
 //! | `isolation`, `experiment` | those that compare releases: the matrix, controls, neighbours |
 //!
 //! No class judges the figures of the former, and they take no part in the verdicts.
@@ -25,6 +25,7 @@ pub(crate) mod round_trips;
 pub(crate) mod routines;
 pub(crate) mod statistics;
 pub(crate) mod terminal;
+pub(crate) mod verdict;
 
 use quietcore_evidence::Evidence;
 use quietcore_record::record::Record;

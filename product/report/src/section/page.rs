@@ -6,7 +6,7 @@ use super::content::{
     Answer, Block, Cell, Column, ColumnKind, Content, Definition, Details, Facts, Figure,
     Paragraph, Row, Span, Table,
 };
-use crate::figures::NONE;
+use crate::figures::{self, NONE};
 use crate::html::{mini, quantity, with_code};
 
 /// Renders the answers of a section, `most` at most.
@@ -23,21 +23,30 @@ fn of_blocks(blocks: &[Block]) -> Markup {
     html! { @for one in blocks { (block(one)) } }
 }
 
-fn answer(answer: &Answer) -> Markup {
+/// Renders an answer with its figures beside it, in the colour of its tone.
+pub(crate) fn answer(answer: &Answer) -> Markup {
+    let words = html! {
+        @if !answer.who.is_empty() { p.who { (spans(&answer.who)) } }
+        p.word {
+            @if let Some(verdict) = answer.verdict {
+                span.sign aria-hidden="true" { (figures::sign(verdict)) } " "
+            }
+            (answer.word)
+            @if answer.is_quick_look { " " span.quick { "quick look" } }
+        }
+        @if let Some(lead) = &answer.lead { p.lead { (lead) } }
+        @for paragraph in &answer.why { p.why { (spans(paragraph)) } }
+    };
     html! {
         div class=(format!("hero {}", answer.tone)) {
-            div.answer {
-                p.who { (spans(&answer.who)) }
-                p.word { (answer.word) }
-                p.why { (spans(&answer.why)) }
-            }
+            div.answer { (words) }
             @if let Some(tiles) = &answer.tiles {
                 div.tiles {
                     @for tile in tiles {
                         div.tile {
                             p.label { (tile.label) }
                             p.value { (tile.value) }
-                            p.note { (tile.note) }
+                            p.note { (with_code(&tile.note)) }
                         }
                     }
                 }
@@ -52,6 +61,7 @@ fn block(block: &Block) -> Markup {
             h3 { (text) @if let Some(sub) = sub { span.sub { (sub) } } }
         },
         Block::SubHeading(text) => html! { h4 { (text) } },
+        Block::Text(text) => html! { p { (spans(text)) } },
         Block::Remark(text) => html! { p.remark { (spans(text)) } },
         Block::Facts(Facts { facts, .. }) => html! {
             dl { @for (name, text) in facts { div { dt { (name) } dd { (text) } } } }
@@ -98,6 +108,8 @@ fn spans(spans: &[Span]) -> Markup {
                 Span::Plain(text) => (text),
                 Span::Bold(text) => b { (text) },
                 Span::Marked(text) => (with_code(text)),
+                Span::Link(anchor, words) => a href=(format!("#{anchor}")) { (words) },
+                Span::Place(text) => span.where { "(" (text) ")" },
             }
         }
     }
@@ -156,7 +168,8 @@ fn line(row: &Row, columns: &[Column]) -> Markup {
                 @for sub in &row.subs { span.sub { (sub) } }
             }
             @for (column, cell) in columns.iter().zip(&row.cells) {
-                td class=[class_of(column, cell)] title=[cell.published.as_ref().or(cell.because.as_ref())] {
+                @let title = cell.published.as_ref().or(cell.because.as_ref());
+                td class=[class_of(column, cell)] title=[title] {
                     (cell_text(cell))
                     @for below in &cell.below { span.sub { (cell_text(below)) } }
                 }
@@ -231,6 +244,7 @@ fn cell_text(cell: &Cell) -> Markup {
             span.dim { (quantity(NONE)) }
         },
         None if cell.is_quantity => quantity(&cell.text),
+        None if cell.is_marked => with_code(&cell.text),
         None => html! { (cell.text) },
     }
 }

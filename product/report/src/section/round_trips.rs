@@ -54,8 +54,8 @@ fn answer(summary: &RecordSummary<'_>, run: &RoundTripRun) -> Answer {
         tone: NEUTRAL,
         who: vec![plain("EtherCAT on "), bold(&*run.interface)],
         word: format!("At most {} out and back", figures::maximum(&summary.statistics)),
-        why,
-        tiles: None,
+        why: vec![why],
+        ..Answer::default()
     }
 }
 

@@ -15,7 +15,7 @@ fn block(page: &mut Page, block: &Block) {
             let sub = sub.as_ref().map_or_else(String::new, |sub| format!(", {sub}"));
             page.paragraph("", &format!("{text}{sub}"));
         }
-        Block::Remark(text) => page.paragraph("", &words(text)),
+        Block::Text(text) | Block::Remark(text) => page.paragraph("", &words(text)),
         Block::Facts(facts) => {
             for (name, text) in &facts.facts {
                 let name = fit(name, facts.width);
@@ -36,6 +36,8 @@ fn block(page: &mut Page, block: &Block) {
 fn words(spans: &[Span]) -> String {
     let text = |span: &Span| match span {
         Span::Plain(text) | Span::Bold(text) | Span::Marked(text) => text.clone(),
+        Span::Link(_, words) => (*words).to_owned(),
+        Span::Place(text) => format!("({text})"),
     };
     spans.iter().map(text).collect()
 }

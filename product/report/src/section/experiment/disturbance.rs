@@ -64,8 +64,9 @@ fn answer(matrix: &Disturbance) -> Answer {
         tone: NEUTRAL,
         who: vec![plain(format!("{} · {}", matrix.partition, matrix.task))],
         word,
-        why: cause.into_iter().collect(),
+        why: cause.into_iter().map(|cause| vec![cause]).collect(),
         tiles: Some(tiles),
+        ..Answer::default()
     }
 }
 

@@ -63,13 +63,14 @@ fn answer(tuning: &Tuning) -> Answer {
         tone,
         who: vec![plain(format!("{} · {}{class}", tuning.partition, tuning.task))],
         word,
-        why: because.into_iter().chain(smallest).collect(),
+        why: vec![because.into_iter().chain(smallest).collect()],
         tiles: Some(vec![
             tile("helped", Effect::Helped),
             tile("hurt", Effect::Hurt),
             tile("no effect (within 5 %)", Effect::NoEffect),
             tile("no effect shown", Effect::NotShown),
         ]),
+        ..Answer::default()
     }
 }
 

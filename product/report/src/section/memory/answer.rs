@@ -18,8 +18,9 @@ pub(super) fn answer(section: &Section<'_>, memory: &MemorySummary<'_>) -> Answe
         tone: NEUTRAL,
         who: vec![plain("Accesses to memory")],
         word: word(memory),
-        why,
+        why: vec![why],
         tiles: Some(tiles(memory)),
+        ..Answer::default()
     }
 }
 

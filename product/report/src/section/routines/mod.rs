@@ -100,8 +100,9 @@ fn answer(kernel: &KernelSummary<'_>) -> Answer {
         tone: NEUTRAL,
         who: vec![plain("The kernel's routines, "), bold(kernel.partition)],
         word: format!("A switch to a higher task takes {}", median(Routine::Act)),
-        why,
+        why: vec![why],
         tiles: Some(tiles.map(tile).into()),
+        ..Answer::default()
     }
 }
 

@@ -16,8 +16,8 @@ const COLUMNS_MAX: usize = 6;
 
 type Value = fn(&RecordSummary<'_>) -> String;
 
-/// A figure: its definition, the name of this row where the definition has several, and the function
-/// that reads it from a record.
+/// A figure: its definition, the name of this row where the definition has several, and the
+/// function that reads it from a record.
 type Figure = (&'static Definition, &'static str, Value);
 
 /// A group of figures under a heading.

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::super::elements::{sentence, with_code};
+use super::elements::{sentence, with_code};
 use crate::summary::{Notice, Summary};
 
 /// The most records that a notice names one by one; more can be opened.
 const NAMED_MAX: usize = 6;
 
 /// Renders the section of the notices that leave the numbers their worth.
-pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
+pub(super) fn section(summary: &Summary<'_>) -> Markup {
     html! {
         div.notices {
             @for notice in summary.notices.iter().filter(|notice| !notice.is_grave()) {
