@@ -10,18 +10,17 @@
 
 mod comparison;
 mod conditions;
-mod course;
 mod csv;
-mod distributions;
 mod doctor;
 mod elements;
+mod ledger;
 mod method;
 mod notices;
 mod reasons;
 mod verdict;
 
-pub(crate) use course::how_many;
-pub(crate) use elements::{escaped, mini, quantity, sentence, tone, with_code};
+pub(crate) use elements::{badge, escaped, mini, quantity, sentence, tone, with_code};
+pub(crate) use ledger::how_many;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::{Evidence, Origin};
@@ -31,7 +30,9 @@ use crate::figures::moment;
 use crate::plot::Frame;
 use crate::section::content::Content;
 use crate::section::experiment::{disturbance, tuning};
-use crate::section::{self, Kind, Reader, classes, isolation, page, statistics};
+use crate::section::{
+    self, Kind, Reader, classes, course, distributions, isolation, page, statistics,
+};
 use crate::summary::Summary;
 
 pub(crate) const STYLE: &str = include_str!("html/style.css");
@@ -46,9 +47,9 @@ pub(crate) const POLICY: &str =
 const SECTIONS: [(&str, &str); 9] = [
     section::verdict::NAME,
     classes::NAME,
-    ("distributions", "Latency by profile"),
+    distributions::NAME,
     ("comparison", "Side by side"),
-    ("course", "Over time"),
+    course::NAME,
     statistics::NAME,
     ("conditions", "Conditions"),
     ("doctor", "Doctor"),
@@ -178,9 +179,15 @@ fn sections(
                 (page::blocks(&classes::content(summary)))
             }
         },
-        "distributions" => distributions::section(summary, frame),
+        "distributions" => html! {
+            @if summary.records.is_empty() { p.empty { "There is no record to draw." } }
+            (page::blocks(&distributions::content(summary, frame)))
+        },
         "comparison" => comparison::section(summary, frame, published),
-        "course" => course::section(summary, frame),
+        "course" => html! {
+            (page::blocks(&course::content(summary, frame)))
+            (ledger::section(summary))
+        },
         "isolation" => page::blocks(&isolation::content(summary, Reader::Page)),
         "tuning" => page::blocks(&tuning::content(&summary.tunings, Reader::Page)),
         "disturbance" => page::blocks(&disturbance::content(&summary.disturbances, Reader::Page)),

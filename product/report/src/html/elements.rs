@@ -15,7 +15,7 @@ pub(crate) const fn tone(verdict: Verdict) -> &'static str {
 }
 
 /// Renders a verdict as sign, word and colour.
-pub(super) fn badge(verdict: Verdict) -> Markup {
+pub(crate) fn badge(verdict: Verdict) -> Markup {
     html! {
         span class=(format!("badge {}", tone(verdict))) {
             span.sign aria-hidden="true" { (figures::sign(verdict)) }

@@ -62,8 +62,8 @@ pub struct Tile {
 pub enum Block {
     /// A heading, with a remark on it.
     Heading(String, Option<String>),
-    /// A heading below another one, on the page.
-    SubHeading(String),
+    /// A heading below another one, with a remark on it, on the page.
+    SubHeading(String, Option<String>),
     /// A paragraph of its own.
     Text(Vec<Span>),
     /// A paragraph that explains what stands around it.
@@ -76,6 +76,10 @@ pub enum Block {
     Definitions(Vec<Definition>),
     /// A drawing with its words.
     Figure(Figure),
+    /// Drawings that stand beside each other.
+    Plots(Vec<Figure>),
+    /// A command that goes on from here.
+    Command(Command),
     /// Text for readers who want to know how the figures come about.
     Prose(Vec<Paragraph>),
     /// Parts that a reader of the page opens and closes.
@@ -137,6 +141,9 @@ pub struct Table {
 pub struct Column {
     /// Heading of the column.
     pub name: String,
+    /// The name where the page has no room for a table; empty for the heading.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub short: &'static str,
     /// A caption, where the heading does not tell all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<String>,
@@ -201,6 +208,9 @@ pub struct Cell {
     /// `true` for text with code between backticks.
     #[serde(skip_serializing_if = "Not::not")]
     pub is_marked: bool,
+    /// Its text line by line, where it has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Vec<Span>>,
     /// Further values of it, which the page has below.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<Cell>,
@@ -234,14 +244,37 @@ pub struct Definition {
 pub struct Figure {
     /// The class of its layout in the style sheet.
     pub layout: Option<&'static str>,
-    /// The quantity and the manner of the drawing.
+    /// The quantity, or the record, and the manner of the drawing; the latter may be empty.
     pub caption: Option<(String, String)>,
+    /// The verdict on what is drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Marks that set it apart from others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<&'static str>,
+    /// `true` for a drawing that is there for comparison only.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_dim: bool,
     /// The kinds of marks: class of the style sheet, and word.
     pub legend: Vec<(String, String)>,
     /// A description, where the drawing may be wider than its place and scrolls.
     pub scrolls: Option<&'static str>,
     /// The drawing as SVG, or as a table of HTML.
     pub svg: String,
+    /// The figures below it, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<String>,
+}
+
+/// A command for a terminal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Command {
+    /// Anchor of the command on the page.
+    pub anchor: &'static str,
+    /// The purpose of the command.
+    pub purpose: String,
+    /// The words to type, on one line or several.
+    pub command: String,
 }
 
 /// A part of a longer text about the method.
@@ -307,6 +340,13 @@ impl Block {
     }
 }
 
+impl Table {
+    /// Returns `true` if its rows have names, and so a first column.
+    pub(super) fn has_names(&self) -> bool {
+        !self.lead.name.is_empty() || self.rows.iter().any(|row| !row.name.is_empty())
+    }
+}
+
 impl Tile {
     /// Makes a figure with its meaning.
     pub(super) fn new(label: &str, value: impl Into<String>, note: impl Into<String>) -> Self {
@@ -341,6 +381,11 @@ impl Column {
         self
     }
 
+    /// Gives it a name for pages without room for a table.
+    pub(super) fn short(self, short: &'static str) -> Self {
+        Self { short, ..self }
+    }
+
     /// Adds a caption that explains the values.
     pub(super) fn meaning(self, meaning: impl Into<String>) -> Self {
         Self { meaning: Some(meaning.into()), ..self }
@@ -361,6 +406,12 @@ impl Cell {
     /// Makes a cell of text with code between backticks.
     pub(super) fn marked(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_marked: true, ..Self::default() }
+    }
+
+    /// Makes a cell of several lines.
+    pub(super) fn lines(lines: Vec<Vec<Span>>) -> Self {
+        let words: Vec<String> = lines.iter().map(|line| words(line)).collect();
+        Self { text: words.join("; "), lines, ..Self::default() }
     }
 
     /// Gives it a class of the style sheet: `pass`, `fail` or `neutral`.
@@ -390,8 +441,28 @@ impl Row {
 impl Figure {
     /// Makes a drawing without words.
     pub(super) fn new(svg: PreEscaped<String>) -> Self {
-        Self { layout: None, caption: None, legend: Vec::new(), scrolls: None, svg: svg.0 }
+        Self {
+            layout: None,
+            caption: None,
+            verdict: None,
+            tags: Vec::new(),
+            is_dim: false,
+            legend: Vec::new(),
+            scrolls: None,
+            svg: svg.0,
+            numbers: Vec::new(),
+        }
     }
+}
+
+/// Returns the text of some stretches without their looks.
+pub(super) fn words(spans: &[Span]) -> String {
+    let text = |span: &Span| match span {
+        Span::Plain(text) | Span::Bold(text) | Span::Marked(text) => text.clone(),
+        Span::Link(_, words) => (*words).to_owned(),
+        Span::Place(text) => format!("({text})"),
+    };
+    spans.iter().map(text).collect()
 }
 
 /// Makes a stretch of text as it is.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::content::{Block, Cell, Content, Table};
 use super::experiment::{disturbance, tuning};
-use super::{Reader, classes, isolation, statistics, verdict};
+use super::{Reader, classes, course, distributions, isolation, statistics, verdict};
+use crate::plot::Frame;
 use crate::summary::Summary;
 
 /// Identifies the document and its layout.
@@ -49,9 +50,19 @@ pub fn document(evidence: &Evidence) -> Document {
     });
     let verdict = named(verdict::NAME, verdict::content(&summary));
     let classes = named(classes::NAME, classes::content(&summary));
+    let frame = Frame::of(&summary);
+    let drawn = [
+        named(distributions::NAME, distributions::content(&summary, &frame)),
+        named(course::NAME, course::content(&summary, &frame)),
+    ];
     let figures = named(statistics::NAME, statistics::content(&summary));
-    let sections =
-        [verdict].into_iter().chain(comparisons).chain([classes]).chain(probes).chain([figures]);
+    let sections = [verdict]
+        .into_iter()
+        .chain(comparisons)
+        .chain([classes])
+        .chain(drawn)
+        .chain(probes)
+        .chain([figures]);
     let has_content = |section: &NamedContent| {
         !section.content.blocks.is_empty() || !section.content.answers.is_empty()
     };
@@ -96,15 +107,16 @@ fn stem(name: &str) -> String {
 }
 
 fn csv_of(table: &Table) -> String {
-    let headings = table.columns.iter().map(|column| column.name.clone());
     let lead = if table.lead.name.is_empty() { "Figure" } else { &table.lead.name };
-    let headings: Vec<String> = [lead.to_owned()].into_iter().chain(headings).collect();
+    let lead = table.has_names().then(|| lead.to_owned());
+    let headings = table.columns.iter().map(|column| column.name.clone());
+    let headings: Vec<String> = lead.into_iter().chain(headings).collect();
     let bands = table.bands.iter();
     let bands = bands.flat_map(|(band, rows)| std::iter::repeat_n(Some(band.clone()), *rows));
     let rows = table.rows.iter().zip(bands.chain(std::iter::repeat(None))).map(|(row, band)| {
         let of_row = band.into_iter().chain([row.name.clone()]).chain(row.subs.iter().cloned());
-        let name = of_row.collect::<Vec<_>>().join(" · ");
-        [name].into_iter().chain(row.cells.iter().map(words)).collect::<Vec<String>>()
+        let name = table.has_names().then(|| of_row.collect::<Vec<_>>().join(" · "));
+        name.into_iter().chain(row.cells.iter().map(words)).collect::<Vec<String>>()
     });
     let mut writer = csv::Writer::from_writer(Vec::new());
     for fields in [headings].into_iter().chain(rows) {

@@ -85,7 +85,7 @@ fn page(summary: &Summary<'_>, content: &mut Content) {
                 _ => "Release latency of the same runs, woken early",
             };
             if tables.len() > 1 {
-                content.blocks.push(Block::SubHeading(heading.to_owned()));
+                content.blocks.push(Block::SubHeading(heading.to_owned(), None));
             }
             content.blocks.push(Block::Table(page_table(matrix, *figures_of, *beside)));
         }

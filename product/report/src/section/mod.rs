@@ -9,12 +9,15 @@
 //! | [`export`] | all sections for programs: one document, and tables as CSV |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
 //! | `verdict`, `classes`, `statistics` | those about releases: answers, classes, all figures |
+//! | `distributions`, `course` | those about releases: histograms, time lines and late ones |
 //! | `isolation`, `experiment` | those that compare releases: the matrix, controls, neighbours |
 //!
 //! No class judges the figures of the former, and they take no part in the verdicts.
 
 pub(crate) mod classes;
 pub mod content;
+pub(crate) mod course;
+pub(crate) mod distributions;
 pub(crate) mod experiment;
 pub mod export;
 pub(crate) mod interrupts;

@@ -3,11 +3,11 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{
-    Answer, Block, Cell, Column, ColumnKind, Content, Definition, Details, Facts, Figure,
+    Answer, Block, Cell, Column, ColumnKind, Command, Content, Definition, Details, Facts, Figure,
     Paragraph, Row, Span, Table,
 };
 use crate::figures::{self, NONE};
-use crate::html::{mini, quantity, with_code};
+use crate::html::{badge, mini, quantity, with_code};
 
 /// Renders the answers of a section, `most` at most.
 pub(crate) fn answers(content: &Content, most: usize) -> Markup {
@@ -60,7 +60,9 @@ fn block(block: &Block) -> Markup {
         Block::Heading(text, sub) => html! {
             h3 { (text) @if let Some(sub) = sub { span.sub { (sub) } } }
         },
-        Block::SubHeading(text) => html! { h4 { (text) } },
+        Block::SubHeading(text, sub) => html! {
+            h4 { (text) @if let Some(sub) = sub { span.sub { (sub) } } }
+        },
         Block::Text(text) => html! { p { (spans(text)) } },
         Block::Remark(text) => html! { p.remark { (spans(text)) } },
         Block::Facts(Facts { facts, .. }) => html! {
@@ -75,6 +77,11 @@ fn block(block: &Block) -> Markup {
             }
         },
         Block::Figure(found) => figure(found),
+        Block::Plots(found) => html! { div.plots { @for one in found { (figure(one)) } } },
+        Block::Command(Command { anchor, purpose, command }) => html! {
+            p.remark id=(anchor) { (purpose) }
+            pre tabindex="0" { code { (command) } }
+        },
         Block::Prose(paragraphs) => html! {
             div.prose { @for one in paragraphs { (paragraph(one)) } }
         },
@@ -127,7 +134,7 @@ fn table(table: &Table) -> Markup {
                                 th colspan=(table.columns.len() + 1) scope="colgroup" { (heading) }
                             }
                         }
-                        @for row in rows { (line(row, &table.columns)) }
+                        @for row in rows { (line(row, table)) }
                     }
                 }
             }
@@ -150,26 +157,31 @@ fn bands(table: &Table) -> Vec<(Option<&str>, &[Row])> {
     bands
 }
 
-fn line(row: &Row, columns: &[Column]) -> Markup {
+fn row_name(row: &Row) -> Markup {
+    html! {
+        @match row.defined {
+            Some(id) => a.term href=(format!("#def-{id}")) title=[row.meaning.as_ref()] {
+                (row.name)
+            },
+            None => (row.name),
+        }
+        @if let Some(number) = row.source {
+            sup { a href=(format!("#source-{number}")) { (number) } }
+        }
+        @if row.is_declared { " " span.tag { "declared" } }
+        @for sub in &row.subs { span.sub { (sub) } }
+    }
+}
+
+fn line(row: &Row, table: &Table) -> Markup {
     let unlinked = row.meaning.as_ref().filter(|_| row.defined.is_none());
     html! {
         tr class=[class_of_row(row)] {
-            th scope="row" title=[unlinked] {
-                @match row.defined {
-                    Some(id) => a.term href=(format!("#def-{id}")) title=[row.meaning.as_ref()] {
-                        (row.name)
-                    },
-                    None => (row.name),
-                }
-                @if let Some(number) = row.source {
-                    sup { a href=(format!("#source-{number}")) { (number) } }
-                }
-                @if row.is_declared { " " span.tag { "declared" } }
-                @for sub in &row.subs { span.sub { (sub) } }
-            }
-            @for (column, cell) in columns.iter().zip(&row.cells) {
+            @if table.has_names() { th scope="row" title=[unlinked] { (row_name(row)) } }
+            @for (column, cell) in table.columns.iter().zip(&row.cells) {
                 @let title = cell.published.as_ref().or(cell.because.as_ref());
-                td class=[class_of(column, cell)] title=[title] {
+                @let short = (!column.short.is_empty()).then_some(column.short);
+                td class=[class_of(column, cell)] title=[title] data-name=[short] {
                     (cell_text(cell))
                     @for below in &cell.below { span.sub { (cell_text(below)) } }
                 }
@@ -190,8 +202,8 @@ fn headings(table: &Table) -> Markup {
     html! {
         @if table.groups.is_empty() {
             tr {
-                @if table.lead.name.is_empty() { td {} }
-                @else { th scope="col" { (table.lead.name) } }
+                @if !table.lead.name.is_empty() { th scope="col" { (table.lead.name) } }
+                @else if table.has_names() { td {} }
                 @for column in &table.columns { (heading(column)) }
             }
         } @else {
@@ -238,6 +250,9 @@ fn cell_text(cell: &Cell) -> Markup {
     if let Some(verdict) = cell.verdict {
         return mini(verdict);
     }
+    if !cell.lines.is_empty() {
+        return html! { @for line in &cell.lines { div { (spans(line)) } } };
+    }
     match cell.tone {
         Some(tone) => html! { span class=(format!("mini {tone}")) { (cell.text) } },
         None if cell.is_quantity && cell.text == NONE => html! {
@@ -252,9 +267,14 @@ fn cell_text(cell: &Cell) -> Markup {
 fn figure(figure: &Figure) -> Markup {
     let drawing = PreEscaped(figure.svg.as_str());
     html! {
-        figure class=[figure.layout] {
+        figure class=[joined(figure.layout, figure.is_dim)] {
             @if let Some((name, sub)) = &figure.caption {
-                figcaption { span.name { (name) } span.sub { (sub) } }
+                figcaption {
+                    span.name { (name) }
+                    @if let Some(verdict) = figure.verdict { (badge(verdict)) }
+                    @for tag in &figure.tags { span.tag { (tag) } }
+                    @if !sub.is_empty() { span.sub { (sub) } }
+                }
             }
             @if !figure.legend.is_empty() {
                 p.legend {
@@ -267,6 +287,7 @@ fn figure(figure: &Figure) -> Markup {
                 Some(name) => div.scroll tabindex="0" role="region" aria-label=(name) { (drawing) },
                 None => (drawing),
             }
+            @for line in &figure.numbers { p.numbers { (line) } }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A section in a terminal.
 
-use super::content::{Block, ColumnKind, Content, Span, Table};
+use super::content::{Block, ColumnKind, Content, Table, words};
 use crate::table::{Side, Table as Lines, cut, visible};
 use crate::text::Page;
 
@@ -25,21 +25,14 @@ fn block(page: &mut Page, block: &Block) {
         Block::Table(found) => table(page, found),
         Block::Figure(_)
         | Block::Prose(_)
-        | Block::SubHeading(_)
+        | Block::SubHeading(..)
+        | Block::Plots(_)
+        | Block::Command(_)
         | Block::Definitions(_)
         | Block::Sources(_)
         | Block::Details(..) => {}
         Block::Gap => page.line(""),
     }
-}
-
-fn words(spans: &[Span]) -> String {
-    let text = |span: &Span| match span {
-        Span::Plain(text) | Span::Bold(text) | Span::Marked(text) => text.clone(),
-        Span::Link(_, words) => (*words).to_owned(),
-        Span::Place(text) => format!("({text})"),
-    };
-    spans.iter().map(text).collect()
 }
 
 fn table(page: &mut Page, table: &Table) {

@@ -114,7 +114,7 @@ fn page(tuning: &Tuning, content: &mut Content) {
     ));
     if !tuning.confirmed.is_empty() {
         let heading = "Sets of controls against the class".to_owned();
-        content.blocks.push(Block::SubHeading(heading));
+        content.blocks.push(Block::SubHeading(heading, None));
         content.blocks.push(Block::Table(sets(tuning)));
     }
 }

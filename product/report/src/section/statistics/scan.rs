@@ -78,7 +78,7 @@ pub(super) fn add_tables(content: &mut Content, records: &[usize], summary: &Sum
     if with.is_empty() {
         return;
     }
-    content.blocks.push(Block::SubHeading(NAME.to_owned()));
+    content.blocks.push(Block::SubHeading(NAME.to_owned(), None));
     for part in with.chunks(COLUMNS_MAX) {
         content.blocks.push(table(NAME, &GROUPS, part, summary));
     }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
 
-use super::super::elements::quantity;
-use super::name;
+use super::elements::quantity;
 use crate::figures;
 use crate::plot;
+use crate::section::course::name;
 use crate::summary::{RecordSummary, Summary};
 
 /// The most bars of one record, the worst releases.
