@@ -12,7 +12,7 @@ use quietcore_record::document;
 use quietcore_record::published::{BoxPlot, find};
 use serde_json::Value;
 
-use crate::{Published, PublishedBox, html, junit};
+use crate::{Published, PublishedBox, html, junit, section};
 
 /// The name of the summary in the folder.
 pub const SUMMARY: &str = "evidence.json";
@@ -66,6 +66,11 @@ pub enum DerivedError {
 /// Renders the page of some evidence, with the published tables that fit beside it.
 pub fn page(evidence: &Evidence) -> String {
     html::render(evidence, &published_beside(evidence))
+}
+
+/// Makes the document of the sections of that page.
+pub fn sections(evidence: &Evidence) -> section::export::Document {
+    section::export::document(evidence, &published_beside(evidence))
 }
 
 /// Derives the files of a folder again and lists how the stored ones differ. `stored` reads a file

@@ -8,8 +8,6 @@
 //!
 //! The page is well-formed XML apart from its void elements, which the tests use to check it.
 
-mod comparison;
-mod conditions;
 mod csv;
 mod doctor;
 mod elements;
@@ -23,15 +21,13 @@ pub(crate) use elements::{badge, escaped, mini, quantity, sentence, tone, with_c
 pub(crate) use ledger::how_many;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use quietcore_evidence::{Evidence, Origin};
+use quietcore_evidence::Evidence;
 
 use crate::Published;
 use crate::figures::moment;
 use crate::plot::Frame;
-use crate::section::content::Content;
-use crate::section::experiment::{disturbance, tuning};
 use crate::section::{
-    self, Kind, Reader, classes, course, distributions, isolation, page, statistics,
+    self, NamedContent, classes, comparison, course, distributions, page, statistics,
 };
 use crate::summary::Summary;
 
@@ -43,25 +39,12 @@ pub(crate) const SCRIPT: &str = include_str!("html/script.js");
 pub(crate) const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'";
 
-/// Anchor and title of each section, in their order.
-const SECTIONS: [(&str, &str); 9] = [
-    section::verdict::NAME,
-    classes::NAME,
-    distributions::NAME,
-    ("comparison", "Side by side"),
-    course::NAME,
-    statistics::NAME,
-    ("conditions", "Conditions"),
-    ("doctor", "Doctor"),
-    ("method", "Method"),
-];
-
 /// Renders the report as an HTML page. `published` are tables to draw beside the records.
 pub fn render(evidence: &Evidence, published: &[Published]) -> String {
     let summary = Summary::of(evidence);
     let frame = Frame::of(&summary);
-    let contents: Contents =
-        summary.sections.iter().map(|it| (it.kind, it.content(Reader::Page))).collect();
+    let contents = section::contents(&summary, &frame, published);
+    let parts = parts(&summary, &contents);
     let title = format!("{} – Quietcore timing report", evidence.manifest.name);
     let page = html! {
         (DOCTYPE)
@@ -77,8 +60,8 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
             }
             body {
                 a.skip href="#verdict" { "To the verdict" }
-                (head(&summary, &contents))
-                main { (sections(&summary, &frame, published, &contents)) }
+                (head(&summary, &parts))
+                main { (sections(&parts)) }
                 (foot(evidence))
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -87,58 +70,79 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
     visible(page.into_string())
 }
 
-/// Section of the recordings, after those of the latencies; only where there are some.
-const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
-
-/// Section of the notices that limit the verdicts; only where there are some.
-const NOTICES: (&str, &str) = ("notices", "What limits this evidence");
-
-/// Sections about releases, which are left out where nothing was released.
-const OF_RELEASES: [&str; 6] =
-    ["classes", "distributions", "comparison", "course", "figures", "method"];
-
-/// Title of the first section where the page is about imported data.
-const IMPORTED: &str = "What was imported";
-
-/// Contents of the sections of probes, each with its kind.
-type Contents = Vec<(&'static Kind, Content)>;
-
-/// Lists the sections of this page in their order, as anchor and title.
-fn section_names(summary: &Summary<'_>, contents: &Contents) -> Vec<(&'static str, &'static str)> {
-    let mut names = SECTIONS.to_vec();
-    let after = SECTIONS.iter().position(|(anchor, _)| *anchor == "figures").unwrap_or(0);
-    if !summary.evidence.traces.is_empty() {
-        names.insert(after, RECORDINGS);
-    }
-    let of_probes = contents.iter().filter(|(_, content)| !content.blocks.is_empty());
-    for (kind, _) in of_probes.rev() {
-        names.insert(after, (kind.anchor, kind.title));
-    }
-    // A matrix is an answer, and stands before its limitations and before the classes.
-    if summary.notices.iter().any(|notice| !notice.is_grave()) {
-        names.insert(1, NOTICES);
-    }
-    if !summary.disturbances.is_empty() {
-        names.insert(1, disturbance::NAME);
-    }
-    if !summary.tunings.is_empty() {
-        names.insert(1, tuning::NAME);
-    }
-    if !summary.isolation.is_empty() {
-        names.insert(1, isolation::NAME);
-    }
-    if summary.evidence.manifest.origin == Origin::Import {
-        names[0].1 = IMPORTED;
-    }
-    let is_of_others = summary.sections.iter().any(|section| !section.records.is_empty())
-        || !summary.trials.is_empty();
-    if is_of_others && summary.records.is_empty() {
-        names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
-    }
-    names
+/// A part of the page with a heading and a link to it.
+struct Part {
+    anchor: &'static str,
+    title: &'static str,
+    body: Markup,
 }
 
-fn head(summary: &Summary<'_>, contents: &Contents) -> Markup {
+/// Sections about releases, which are left out where only others were measured; each with its words
+/// where nothing was measured at all.
+const OF_RELEASES: [(&str, &str); 5] = [
+    (classes::NAME.0, "There is no record to judge."),
+    (distributions::NAME.0, "There is no record to draw."),
+    (comparison::NAME.0, "There is nothing to compare."),
+    (course::NAME.0, "There is no record to draw."),
+    (statistics::NAME.0, "There is no record."),
+];
+
+/// Makes the parts of the page in their order: the sections, and what only the page has.
+fn parts(summary: &Summary<'_>, contents: &[NamedContent]) -> Vec<Part> {
+    let has_others = summary.sections.iter().any(|section| !section.records.is_empty())
+        || !summary.trials.is_empty();
+    let has_releases = !summary.records.is_empty() || !has_others;
+    let mut parts = Vec::new();
+    for named in contents {
+        // A matrix is an answer, and stands before its limitations and before the classes.
+        if named.anchor == classes::NAME.0 && summary.notices.iter().any(|it| !it.is_grave()) {
+            let (anchor, title) = ("notices", "What limits this evidence");
+            parts.push(Part { anchor, title, body: notices::section(summary) });
+        }
+        if named.anchor == statistics::NAME.0
+            && let Some(body) = crate::recording::section(&summary.evidence.traces)
+        {
+            parts.push(Part { anchor: "recordings", title: "Recordings", body });
+        }
+        let of_releases = OF_RELEASES.iter().find(|(anchor, _)| *anchor == named.anchor);
+        let is_shown = match of_releases {
+            Some(_) => has_releases,
+            None => named.anchor == "verdict" || !named.content.blocks.is_empty(),
+        };
+        if is_shown {
+            let NamedContent { anchor, title, content } = named;
+            let without = of_releases.map_or("", |(_, words)| words);
+            let blocks = html! {
+                @if content.blocks.is_empty() { p.empty { (without) } }
+                (page::blocks(content))
+            };
+            parts.push(Part { anchor, title, body: body(named, blocks, summary, contents) });
+        }
+    }
+    let doctor = doctor::section(summary.evidence.doctor.as_ref());
+    parts.push(Part { anchor: "doctor", title: "Doctor", body: doctor });
+    if has_releases {
+        parts.push(Part { anchor: "method", title: "Method", body: method::section(summary) });
+    }
+    parts
+}
+
+/// Adds to the blocks of a section what only the page has.
+fn body(
+    named: &NamedContent,
+    blocks: Markup,
+    summary: &Summary<'_>,
+    contents: &[NamedContent],
+) -> Markup {
+    match named.anchor {
+        "verdict" => verdict::section(&named.content, summary, contents),
+        anchor if anchor == course::NAME.0 => html! { (blocks) (ledger::section(summary)) },
+        anchor if anchor == statistics::NAME.0 => html! { (csv::links(summary.evidence)) (blocks) },
+        _ => blocks,
+    }
+}
+
+fn head(summary: &Summary<'_>, parts: &[Part]) -> Markup {
     let manifest = &summary.evidence.manifest;
     let machine = summary.machine_line();
     html! {
@@ -156,61 +160,19 @@ fn head(summary: &Summary<'_>, contents: &Contents) -> Markup {
             }
         }
         nav aria-label="Sections" {
-            @for (anchor, title) in section_names(summary, contents) {
+            @for Part { anchor, title, .. } in parts {
                 a href=(format!("#{anchor}")) { (title) }
             }
         }
     }
 }
 
-fn sections(
-    summary: &Summary<'_>,
-    frame: &Frame,
-    published: &[Published],
-    contents: &Contents,
-) -> Markup {
-    let body = |anchor: &str| match anchor {
-        "verdict" => verdict::section(summary, contents),
-        "notices" => notices::section(summary),
-        "classes" => html! {
-            @if summary.records.is_empty() {
-                p.empty { "There is no record to judge." }
-            } @else {
-                (page::blocks(&classes::content(summary)))
-            }
-        },
-        "distributions" => html! {
-            @if summary.records.is_empty() { p.empty { "There is no record to draw." } }
-            (page::blocks(&distributions::content(summary, frame)))
-        },
-        "comparison" => comparison::section(summary, frame, published),
-        "course" => html! {
-            (page::blocks(&course::content(summary, frame)))
-            (ledger::section(summary))
-        },
-        "isolation" => page::blocks(&isolation::content(summary, Reader::Page)),
-        "tuning" => page::blocks(&tuning::content(&summary.tunings, Reader::Page)),
-        "disturbance" => page::blocks(&disturbance::content(&summary.disturbances, Reader::Page)),
-        "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
-        "figures" => html! {
-            (csv::links(summary.evidence))
-            @if summary.records.is_empty() { p.empty { "There is no record." } }
-            (page::blocks(&statistics::content(summary)))
-        },
-        "conditions" => conditions::section(summary),
-        "doctor" => doctor::section(summary.evidence.doctor.as_ref()),
-        "method" => method::section(summary),
-        _ => html! {
-            @for (_, content) in contents.iter().filter(|(kind, _)| kind.anchor == anchor) {
-                (page::blocks(content))
-            }
-        },
-    };
+fn sections(parts: &[Part]) -> Markup {
     html! {
-        @for (anchor, title) in section_names(summary, contents) {
+        @for Part { anchor, title, body } in parts {
             section id=(anchor) aria-labelledby=(format!("{anchor}-title")) {
                 h2 id=(format!("{anchor}-title")) { (title) }
-                (body(anchor))
+                (body)
             }
         }
     }

@@ -10,7 +10,7 @@ use quietcore_evidence::Evidence;
 use quietcore_record::reason::Stated;
 use quietcore_record::record::MemoryMeasured;
 use quietcore_report::section::Reader;
-use quietcore_report::section::content::{Block, Content, Table};
+use quietcore_report::section::content::{Block, Content, Fact, Table};
 use quietcore_report::{Summary, html, text};
 use synthetic::memory::memory;
 
@@ -147,7 +147,7 @@ fn a_section_yields_its_tables_and_answers_as_data() {
         Block::Facts(facts) => Some(facts.facts),
         _ => None,
     });
-    let (name, caches) = &facts.unwrap()[2];
+    let Fact { name, text: caches, .. } = &facts.unwrap()[2];
     let caches = caches.replace('\u{a0}', " ");
     assert!(name == "caches" && text.contains(&caches), "{caches}");
     let others = summary.sections.iter().filter(|section| section.records.is_empty());

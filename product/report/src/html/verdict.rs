@@ -2,40 +2,42 @@
 
 use maud::{Markup, html};
 
-use super::{Contents, notices};
+use super::notices;
 use crate::section::content::Content;
 use crate::section::experiment::{disturbance, tuning};
-use crate::section::verdict::{self, ANSWERS_MAX};
-use crate::section::{Reader, page};
+use crate::section::verdict::{ANSWERS_MAX, nothing_compared, nothing_measured};
+use crate::section::{NamedContent, page};
 use crate::summary::Summary;
 
-pub(super) fn section(summary: &Summary<'_>, contents: &Contents) -> Markup {
+/// Renders the section. Where no partition has an answer, that of an experiment or of a probe
+/// stands in its place.
+pub(super) fn section(own: &Content, summary: &Summary<'_>, contents: &[NamedContent]) -> Markup {
     let grave = summary.notices.iter().filter(|notice| notice.is_grave());
-    let content = verdict::content(summary);
+    let mut answering = contents.iter().map(|named| &named.content);
     html! {
         @for notice in grave { (notices::alarm(notice)) }
         @if !summary.partitions.is_empty() {
-            (page::answers(&content, ANSWERS_MAX))
-            (page::blocks(&content))
+            (page::answers(own, ANSWERS_MAX))
+            (page::blocks(own))
         } @else if !summary.trials.is_empty() {
-            (experiments(summary))
-        } @else if let Some(content) = answering(contents) {
+            (experiments(summary, contents))
+        } @else if let Some(content) = answering.find(|content| !content.answers.is_empty()) {
             (page::answers(content, ANSWERS_MAX))
         } @else {
-            (page::answer(&verdict::nothing_measured()))
+            (page::answer(&nothing_measured()))
         }
     }
 }
 
-/// Renders the answers of experiments.
-fn experiments(summary: &Summary<'_>) -> Markup {
-    let controls = tuning::content(&summary.tunings, Reader::Page);
-    let neighbours = disturbance::content(&summary.disturbances, Reader::Page);
+fn experiments(summary: &Summary<'_>, contents: &[NamedContent]) -> Markup {
+    let is_experiment =
+        |named: &&NamedContent| [tuning::NAME.0, disturbance::NAME.0].contains(&named.anchor);
+    let answers = contents.iter().filter(is_experiment);
     let invalid = summary.trials.iter().any(|trial| !trial.record.is_valid());
     html! {
-        @for content in [&controls, &neighbours] { (page::answers(content, usize::MAX)) }
+        @for named in answers { (page::answers(&named.content, usize::MAX)) }
         @if summary.tunings.is_empty() && summary.disturbances.is_empty() {
-            (page::answer(&verdict::nothing_compared()))
+            (page::answer(&nothing_compared()))
         }
         @if invalid {
             p.remark {
@@ -44,9 +46,4 @@ fn experiments(summary: &Summary<'_>) -> Markup {
             }
         }
     }
-}
-
-/// Returns the content of the first section with an answer.
-fn answering(contents: &Contents) -> Option<&Content> {
-    contents.iter().map(|(_, content)| content).find(|content| !content.answers.is_empty())
 }

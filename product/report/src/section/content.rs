@@ -80,6 +80,8 @@ pub enum Block {
     Plots(Vec<Figure>),
     /// A command that goes on from here.
     Command(Command),
+    /// Lines of a file or for a terminal, as they are.
+    Listing(String),
     /// Text for readers who want to know how the figures come about.
     Prose(Vec<Paragraph>),
     /// Parts that a reader of the page opens and closes.
@@ -108,8 +110,20 @@ pub struct Facts {
     pub indent: usize,
     /// Columns of a name.
     pub width: usize,
-    /// Each name with its text.
-    pub facts: Vec<(String, String)>,
+    /// The facts, from top to bottom.
+    pub facts: Vec<Fact>,
+}
+
+/// A value or a sentence behind a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Its name; empty where it goes on from the one before.
+    pub name: String,
+    /// Its value with the unit, or a sentence.
+    pub text: String,
+    /// `true` for a value that programs read, such as a checksum.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_code: bool,
 }
 
 /// A table, whose first column names the row.
@@ -304,6 +318,11 @@ pub enum Span {
 }
 
 impl Content {
+    /// Returns `true` if there is nothing of the section's kind.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.answers.is_empty() && self.blocks.is_empty()
+    }
+
     /// Adds a paragraph of plain text.
     pub(super) fn remark(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Remark(vec![plain(text)]));
@@ -311,7 +330,7 @@ impl Content {
 
     /// Adds a fact behind its name, to the facts before it if these have the same layout.
     pub(super) fn fact(&mut self, (indent, width): (usize, usize), name: &str, text: &str) {
-        let fact = (name.to_owned(), text.to_owned());
+        let fact = Fact::new(name, text);
         match self.blocks.last_mut() {
             Some(Block::Facts(facts)) if (facts.indent, facts.width) == (indent, width) => {
                 facts.facts.push(fact);
@@ -337,6 +356,20 @@ impl Block {
     /// Makes parts that are closed at first.
     pub(super) fn details(title: &str, blocks: Vec<Self>) -> Self {
         Self::Details(Details { title: title.to_owned(), is_open: false, blocks })
+    }
+}
+
+impl Facts {
+    /// Makes facts for a page, which lays them out itself.
+    pub(super) fn of_page(facts: Vec<Fact>) -> Self {
+        Self { indent: 0, width: 0, facts }
+    }
+}
+
+impl Fact {
+    /// Makes a fact of words.
+    pub(super) fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), is_code: false }
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use quietcore_evidence::Evidence;
 use serde::Serialize;
 
-use super::content::{Block, Cell, Content, Table};
-use super::experiment::{disturbance, tuning};
-use super::{Reader, classes, course, distributions, isolation, statistics, verdict};
+use super::NamedContent;
+use super::content::{Block, Cell, Table};
+use crate::Published;
 use crate::plot::Frame;
 use crate::summary::Summary;
 
@@ -23,50 +23,12 @@ pub struct Document {
     pub sections: Vec<NamedContent>,
 }
 
-/// The content of a section, with its name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NamedContent {
-    /// Anchor of the section on the page.
-    pub anchor: &'static str,
-    /// Title of the section.
-    pub title: &'static str,
-    /// Answers, tables, figures and remarks.
-    pub content: Content,
-}
-
-/// Makes the document of some evidence.
-pub fn document(evidence: &Evidence) -> Document {
+/// Makes the document of some evidence, with published tables beside the records.
+pub(crate) fn document(evidence: &Evidence, published: &[Published]) -> Document {
     let summary = Summary::of(evidence);
-    let named = |(anchor, title), content| NamedContent { anchor, title, content };
-    let comparisons = [
-        named(isolation::NAME, isolation::content(&summary, Reader::Page)),
-        named(tuning::NAME, tuning::content(&summary.tunings, Reader::Page)),
-        named(disturbance::NAME, disturbance::content(&summary.disturbances, Reader::Page)),
-    ];
-    let probes = summary.sections.iter().map(|section| NamedContent {
-        anchor: section.kind.anchor,
-        title: section.kind.title,
-        content: section.content(Reader::Page),
-    });
-    let verdict = named(verdict::NAME, verdict::content(&summary));
-    let classes = named(classes::NAME, classes::content(&summary));
-    let frame = Frame::of(&summary);
-    let drawn = [
-        named(distributions::NAME, distributions::content(&summary, &frame)),
-        named(course::NAME, course::content(&summary, &frame)),
-    ];
-    let figures = named(statistics::NAME, statistics::content(&summary));
-    let sections = [verdict]
-        .into_iter()
-        .chain(comparisons)
-        .chain([classes])
-        .chain(drawn)
-        .chain(probes)
-        .chain([figures]);
-    let has_content = |section: &NamedContent| {
-        !section.content.blocks.is_empty() || !section.content.answers.is_empty()
-    };
-    Document { schema: SCHEMA, sections: sections.filter(has_content).collect() }
+    let mut sections = super::contents(&summary, &Frame::of(&summary), published);
+    sections.retain(|section| !section.content.is_empty());
+    Document { schema: SCHEMA, sections }
 }
 
 impl Document {
@@ -138,7 +100,7 @@ fn words(cell: &Cell) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::content::{Column, Row};
+    use super::super::content::{Column, Content, Row};
     use super::*;
 
     #[test]

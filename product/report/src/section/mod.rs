@@ -1,20 +1,23 @@
-//! The sections whose content is data that page and terminal render, one module each: those about
-//! measurements other than releases, and those about releases.
+//! The sections of a report, one module each: their content is data, which page and terminal
+//! render, and programs read.
 //!
 //! | part | what |
 //! |---|---|
-//! | [`KINDS`] | the list of the former, in the order of the report |
 //! | [`content`] | the content of a section: answers, tables, figures, remarks |
 //! | `page`, `terminal` | its renderers |
 //! | [`export`] | all sections for programs: one document, and tables as CSV |
-//! | `interrupts`, `memory`, `round_trips`, `routines` | the sections of [`KINDS`] |
-//! | `verdict`, `classes`, `statistics` | those about releases: answers, classes, all figures |
-//! | `distributions`, `course` | those about releases: histograms, time lines and late ones |
-//! | `isolation`, `experiment` | those that compare releases: the matrix, controls, neighbours |
+//! | `verdict`, `classes`, `statistics` | releases: answers, classes, all figures |
+//! | `distributions`, `comparison`, `course` | releases: histograms, boxes, time lines |
+//! | `isolation`, `experiment` | comparisons of releases: the matrix, controls, neighbours |
+//! | `interrupts`, `memory`, `round_trips`, `routines` | the other measurements: [`KINDS`] |
+//! | `conditions` | the conditions of all of them |
 //!
-//! No class judges the figures of the former, and they take no part in the verdicts.
+//! No class judges the figures of [`KINDS`], and they take no part in the verdicts. Ledgers,
+//! recordings, the doctor's findings and the method are the page's own.
 
 pub(crate) mod classes;
+pub(crate) mod comparison;
+pub(crate) mod conditions;
 pub mod content;
 pub(crate) mod course;
 pub(crate) mod distributions;
@@ -33,8 +36,12 @@ pub(crate) mod verdict;
 use quietcore_evidence::Evidence;
 use quietcore_record::record::Record;
 
-use crate::summary::RecordSummary;
+use crate::Published;
+use crate::plot::Frame;
+use crate::summary::{RecordSummary, Summary};
 use content::Content;
+use experiment::{disturbance, tuning};
+use serde::Serialize;
 
 /// The medium of a section's reader: a page has room for drawings and explanations, a terminal for
 /// conditions right beside the figures.
@@ -75,6 +82,17 @@ pub enum ListedConditions {
 /// All kinds, in the order of the report.
 pub static KINDS: [Kind; 4] = [memory::KIND, round_trips::KIND, interrupts::KIND, routines::KIND];
 
+/// The content of a section, with its name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NamedContent {
+    /// Anchor of the section on the page.
+    pub anchor: &'static str,
+    /// Title of the section.
+    pub title: &'static str,
+    /// Answers, tables, figures and remarks.
+    pub content: Content,
+}
+
 /// The records of one kind in some evidence.
 #[derive(Debug)]
 pub struct Section<'a> {
@@ -106,4 +124,31 @@ pub(crate) fn sections(evidence: &Evidence) -> Vec<Section<'_>> {
             .collect(),
     };
     KINDS.iter().map(section).collect()
+}
+
+/// Makes the contents of all sections in the order of the page, including empty ones. `published`
+/// are tables to draw beside the records.
+pub(crate) fn contents(
+    summary: &Summary<'_>,
+    frame: &Frame,
+    published: &[Published],
+) -> Vec<NamedContent> {
+    let named = |(anchor, title), content| NamedContent { anchor, title, content };
+    let disturbances = disturbance::content(&summary.disturbances, Reader::Page);
+    let mut contents = vec![
+        named(verdict::name(summary), verdict::content(summary)),
+        named(isolation::NAME, isolation::content(summary, Reader::Page)),
+        named(tuning::NAME, tuning::content(&summary.tunings, Reader::Page)),
+        named(disturbance::NAME, disturbances),
+        named(classes::NAME, classes::content(summary)),
+        named(distributions::NAME, distributions::content(summary, frame)),
+        named(comparison::NAME, comparison::content(summary, frame, published)),
+        named(course::NAME, course::content(summary, frame)),
+    ];
+    contents.extend(summary.sections.iter().map(|section| {
+        named((section.kind.anchor, section.kind.title), section.content(Reader::Page))
+    }));
+    contents.push(named(statistics::NAME, statistics::content(summary)));
+    contents.push(named(conditions::NAME, conditions::content(summary)));
+    contents
 }

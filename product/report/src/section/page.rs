@@ -3,11 +3,14 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{
-    Answer, Block, Cell, Column, ColumnKind, Command, Content, Definition, Details, Facts, Figure,
+    Answer, Block, Cell, Column, ColumnKind, Command, Content, Definition, Details, Fact, Figure,
     Paragraph, Row, Span, Table,
 };
 use crate::figures::{self, NONE};
 use crate::html::{badge, mini, quantity, with_code};
+
+/// Bytes of a fact above which it gets a line of its own.
+const WIDE: usize = 60;
 
 /// Renders the answers of a section, `most` at most.
 pub(crate) fn answers(content: &Content, most: usize) -> Markup {
@@ -65,8 +68,8 @@ fn block(block: &Block) -> Markup {
         },
         Block::Text(text) => html! { p { (spans(text)) } },
         Block::Remark(text) => html! { p.remark { (spans(text)) } },
-        Block::Facts(Facts { facts, .. }) => html! {
-            dl { @for (name, text) in facts { div { dt { (name) } dd { (text) } } } }
+        Block::Facts(found) => html! {
+            dl.facts { @for one in &found.facts { (fact(one)) } }
         },
         Block::Table(found) => table(found),
         Block::Definitions(terms) => html! {
@@ -85,6 +88,7 @@ fn block(block: &Block) -> Markup {
         Block::Prose(paragraphs) => html! {
             div.prose { @for one in paragraphs { (paragraph(one)) } }
         },
+        Block::Listing(lines) => html! { pre tabindex="0" { code { (lines) } } },
         Block::Details(Details { title, is_open, blocks }) => html! {
             details open=[is_open.then_some("")] { summary { (title) } (of_blocks(blocks)) }
         },
@@ -96,6 +100,15 @@ fn block(block: &Block) -> Markup {
             }
         },
         Block::Gap => html! {},
+    }
+}
+
+fn fact(Fact { name, text, is_code }: &Fact) -> Markup {
+    html! {
+        div.wide[*is_code || text.len() > WIDE] {
+            dt { (name) }
+            dd { @if *is_code { code.hash { (text) } } @else { (text) } }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A section in a terminal.
 
-use super::content::{Block, ColumnKind, Content, Table, words};
+use super::content::{Block, ColumnKind, Content, Fact, Table, words};
 use crate::table::{Side, Table as Lines, cut, visible};
 use crate::text::Page;
 
@@ -17,7 +17,7 @@ fn block(page: &mut Page, block: &Block) {
         }
         Block::Text(text) | Block::Remark(text) => page.paragraph("", &words(text)),
         Block::Facts(facts) => {
-            for (name, text) in &facts.facts {
+            for Fact { name, text, .. } in &facts.facts {
                 let name = fit(name, facts.width);
                 page.paragraph(&format!("{}{name}", " ".repeat(facts.indent)), text);
             }
@@ -28,6 +28,7 @@ fn block(page: &mut Page, block: &Block) {
         | Block::SubHeading(..)
         | Block::Plots(_)
         | Block::Command(_)
+        | Block::Listing(_)
         | Block::Definitions(_)
         | Block::Sources(_)
         | Block::Details(..) => {}

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use quietcore_evidence::{Evidence, Signature, Writer, write_whole};
 use quietcore_record::export;
-use quietcore_report::{derived, junit, section};
+use quietcore_report::{derived, junit};
 use quietcore_units::Nanos;
 
 use crate::arguments::Report;
@@ -126,7 +126,7 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
 
 fn write_sections(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     fs::create_dir_all(folder)?;
-    let document = section::export::document(evidence);
+    let document = derived::sections(evidence);
     let text = serde_json::to_string_pretty(&document)? + "\n";
     write_whole(&folder.join("sections.json"), text.as_bytes())?;
     for (name, table) in document.tables() {

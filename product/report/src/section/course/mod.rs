@@ -9,9 +9,12 @@ use crate::summary::{RecordSummary, Summary};
 /// Anchor and title of the section.
 pub(crate) const NAME: (&str, &str) = ("course", "Over time");
 
-/// Makes the content of the section.
+/// Makes the content of the section; empty where there is no record to draw.
 pub(crate) fn content(summary: &Summary<'_>, frame: &Frame) -> Content {
     let mut content = Content::default();
+    if summary.records.is_empty() {
+        return content;
+    }
     let plots = summary.records.iter().filter_map(|record| of_record(record, summary, frame));
     let plots: Vec<Figure> = plots.collect();
     if plots.is_empty() {

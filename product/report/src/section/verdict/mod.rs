@@ -14,8 +14,13 @@ use crate::summary::{PartitionSummary, QuickLook, RecordSummary, Summary, quick_
 
 pub(crate) use certainty::content as certainty;
 
-/// Anchor and title of the section.
-pub(crate) const NAME: (&str, &str) = ("verdict", "Verdict");
+/// Returns anchor and title of the section.
+pub(crate) fn name(summary: &Summary<'_>) -> (&'static str, &'static str) {
+    match summary.evidence.manifest.origin {
+        Origin::Import => ("verdict", "What was imported"),
+        Origin::Campaign | Origin::Probe => ("verdict", "Verdict"),
+    }
+}
 
 /// The most partitions that each get an answer of their own; more are shown as a table.
 pub(crate) const ANSWERS_MAX: usize = 2;

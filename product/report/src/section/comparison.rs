@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::statistics::Statistics;
 
+use super::content::{Block, Content, Figure};
 use crate::figures;
 use crate::plot::{self, BoxFigures, End, Frame, Limit, Scale};
 use crate::summary::{RecordSummary, Summary};
@@ -19,66 +20,95 @@ struct Row<'a> {
     link: Option<&'a str>,
 }
 
-pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Markup {
-    let single: Vec<Row<'_>> = summary.records.iter().map(|r| record_row(r, summary)).collect();
-    let merged = merged_rows(summary);
-    let own = || if merged.is_empty() { &single } else { &merged };
-    let tables: Vec<(&Published, Vec<Row<'_>>)> = published
-        .iter()
-        .map(|table| (table, table.rows.iter().map(|row| published_row(row, table)).collect()))
-        .collect();
-    let woken: Vec<Row<'_>> =
-        summary.records.iter().filter_map(|record| wakeup_row(record, summary)).collect();
-    let all = || {
-        let own = single.iter().chain(&merged).chain(&woken);
-        own.chain(tables.iter().flat_map(|(_, rows)| rows))
+/// Anchor and title of the section.
+pub(crate) const NAME: (&str, &str) = ("comparison", "Side by side");
+
+/// Makes the content of the section; empty where there is nothing to compare.
+pub(crate) fn content(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Content {
+    let mut content = Content::default();
+    let woken = summary.records.iter().filter_map(|record| wakeup_row(record, summary));
+    let mut of_tables = Vec::new();
+    for table in published {
+        of_tables.push((table, table.rows.iter().map(|row| published_row(row, table)).collect()));
+    }
+    let groups = Groups {
+        single: summary.records.iter().map(|record| record_row(record, summary)).collect(),
+        merged: merged_rows(summary),
+        woken: woken.collect(),
+        published: of_tables,
     };
-    let Some(scale) = scale_of(all()) else {
-        return html! { p.empty { "There is nothing to compare." } };
-    };
-    let limits = limits(frame, scale);
-    html! {
-        p.remark {
-            "One logarithmic axis for all. Boxes reach from the lower to the upper quartile, the "
-            "stroke is the median, the diamond the mean, whiskers end at p2.5 and p97.5 "
-            "(queiroz2023). Circles are the worst single releases, the tall stroke is the maximum. "
-            "Dashed lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared "
-            "cycle."
-        }
-        div.boxes {
-            (axis(scale, &limits))
-            @if !own().is_empty() {
-                @if !tables.is_empty() || !merged.is_empty() || !woken.is_empty() {
+    let Some(scale) = scale_of(groups.all()) else { return content };
+    content.remark(
+        "One logarithmic axis for all. Boxes reach from the lower to the upper quartile, the \
+         stroke is the median, the diamond the mean, whiskers end at p2.5 and p97.5 \
+         (queiroz2023). Circles are the worst single releases, the tall stroke is the maximum. \
+         Dashed lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle.",
+    );
+    let drawing = groups.drawing(scale, &limits(frame, scale));
+    content.blocks.push(Block::Figure(Figure::new(drawing)));
+    if !groups.published.is_empty() {
+        content.remark(
+            "Published figures hold for other machines, loads and lengths, and their whiskers \
+             follow the definition of their source: compare orders of magnitude. Values that a \
+             source rounds to zero lie at the left edge.",
+        );
+    }
+    content
+}
+
+/// All rows, group by group.
+struct Groups<'a> {
+    /// Each record by itself.
+    single: Vec<Row<'a>>,
+    /// The tasks of each profile together; empty where each has one.
+    merged: Vec<Row<'a>>,
+    /// Wake-up latencies, where tasks woke early.
+    woken: Vec<Row<'a>>,
+    /// Boxes of publications, each table with its rows.
+    published: Vec<(&'a Published, Vec<Row<'a>>)>,
+}
+
+impl Groups<'_> {
+    fn all(&self) -> impl Iterator<Item = &Row<'_>> {
+        let own = self.single.iter().chain(&self.merged).chain(&self.woken);
+        own.chain(self.published.iter().flat_map(|(_, rows)| rows))
+    }
+
+    fn drawing(&self, scale: Scale, limits: &[&Limit]) -> Markup {
+        let Self { single, merged, woken, published } = self;
+        let own = if merged.is_empty() { single } else { merged };
+        let is_alone = published.is_empty() && merged.is_empty() && woken.is_empty();
+        html! {
+            div.boxes {
+                (axis(scale, limits))
+                @if !own.is_empty() {
+                    @if !is_alone {
+                        p.group {
+                            "Release latency of this evidence"
+                            @if !merged.is_empty() {
+                                span.sub { "all tasks of a profile together" }
+                            }
+                        }
+                    }
+                    (rows(own, scale, limits))
+                }
+                @if !woken.is_empty() {
                     p.group {
-                        "Release latency of this evidence"
-                        @if !merged.is_empty() { span.sub { "all tasks of a profile together" } }
+                        "Wake-up latency of the same runs"
+                        span.sub { "what cyclictest measures, and what published figures are of" }
+                    }
+                    (rows(woken, scale, limits))
+                }
+                @for (table, of_table) in published {
+                    p.group { (table.title) span.sub { (table.source) } }
+                    (rows(of_table, scale, limits))
+                }
+                @if !merged.is_empty() {
+                    details {
+                        summary { "Each task by itself" }
+                        (rows(single, scale, limits))
                     }
                 }
-                (rows(own(), scale, &limits))
-            }
-            @if !woken.is_empty() {
-                p.group {
-                    "Wake-up latency of the same runs"
-                    span.sub { "what cyclictest measures, and what published figures are of" }
-                }
-                (rows(&woken, scale, &limits))
-            }
-            @for (table, published) in &tables {
-                p.group { (table.title) span.sub { (table.source) } }
-                (rows(published, scale, &limits))
-            }
-            @if !merged.is_empty() {
-                details {
-                    summary { "Each task by itself" }
-                    (rows(&single, scale, &limits))
-                }
-            }
-        }
-        @if !tables.is_empty() {
-            p.remark {
-                "Published figures hold for other machines, loads and lengths, and their whiskers "
-                "follow the definition of their source: compare orders of magnitude. Values that "
-                "a source rounds to zero lie at the left edge."
             }
         }
     }

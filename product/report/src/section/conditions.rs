@@ -2,36 +2,50 @@
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, html};
 use quietcore_evidence::{Length, Origin};
 use quietcore_record::record::{Conditions, Platform};
 
+use super::ListedConditions;
+use super::content::{Block, Cell, Column, Content, Fact, Facts, Row, Table};
 use crate::figures::{self, NONE, moment};
-use crate::section::ListedConditions;
 use crate::summary::{RecordSummary, Summary};
 
-pub(super) fn section(summary: &Summary<'_>) -> Markup {
-    html! {
-        p.remark { "A number without its conditions is none. These travel with every record." }
-        (machine(summary))
-        (runs(&summary.records, &ROWS))
-        @for section in summary.sections.iter().rev() {
-            @match section.kind.conditions {
-                ListedConditions::Own => {},
-                ListedConditions::Releases => (runs(&section.records, &ROWS)),
-                ListedConditions::Untimed => (runs(&section.records, &UNTIMED_ROWS)),
-            }
+/// Anchor and title of the section.
+pub(crate) const NAME: (&str, &str) = ("conditions", "Conditions");
+
+/// Makes the content of the section.
+pub(crate) fn content(summary: &Summary<'_>) -> Content {
+    let mut content = Content::default();
+    content.remark("A number without its conditions is none. These travel with every record.");
+    add_machine(&mut content, summary);
+    add_runs(&mut content, &summary.records, &RELEASES);
+    for section in summary.sections.iter().rev() {
+        match section.kind.conditions {
+            ListedConditions::Own => {}
+            ListedConditions::Releases => add_runs(&mut content, &section.records, &RELEASES),
+            ListedConditions::Untimed => add_runs(&mut content, &section.records, &UNTIMED),
         }
-        (activity(summary))
-        (site(summary))
-        (repeat(summary))
     }
+    add_activity(&mut content, summary);
+    add_provenance(&mut content, summary);
+    content.blocks.push(heading("How to repeat this"));
+    content.remark("In the evidence folder:");
+    content.blocks.push(Block::Listing(format!(
+        "sha256sum --check SHA256SUMS    # nothing was changed since\n{}\nquietcore report . \
+         --html report.html\n",
+        command(summary)
+    )));
+    content
 }
 
-/// A condition of the run as a row: its name, and the function that reads it.
-type Row = (&'static str, fn(&RecordSummary<'_>) -> String);
+fn heading(text: &str) -> Block {
+    Block::Heading(text.to_owned(), None)
+}
 
-const ROWS: [Row; 10] = [
+/// A condition of the run: its name, and the function that reads it.
+type Condition = (&'static str, fn(&RecordSummary<'_>) -> String);
+
+const RELEASES: [Condition; 10] = [
     ("Started", |r| moment(&r.record.conditions.started_at)),
     ("Measured for", |r| figures::nanos(r.record.conditions.duration_ns)),
     ("Period", |r| r.record.period_ns.map_or_else(|| "not known".to_owned(), figures::set_nanos)),
@@ -50,8 +64,8 @@ const ROWS: [Row; 10] = [
     }),
 ];
 
-/// Rows for records without releases, such as the routines of a kernel.
-const UNTIMED_ROWS: [Row; 6] = [
+/// The same of records without releases, such as the routines of a kernel.
+const UNTIMED: [Condition; 6] = [
     ("Started", |r| moment(&r.record.conditions.started_at)),
     ("Took in all", |r| figures::nanos(r.record.conditions.duration_ns)),
     ("Kernel", |r| written(&r.record.conditions.mode.to_string())),
@@ -60,8 +74,8 @@ const UNTIMED_ROWS: [Row; 6] = [
     ("/dev/cpu_dma_latency", |r| dma_latency(&r.record.conditions)),
 ];
 
-/// Rows of the platform, where records have it.
-const PLATFORM_ROWS: [Row; 4] = [
+/// Conditions of the platform, where records have it.
+const PLATFORM: [Condition; 4] = [
     ("Firmware", |r| of_platform(r, |platform| platform.firmware.to_string())),
     ("Kernel version", |r| {
         of_platform(r, |platform| platform.kernel.version.clone().unwrap_or_default())
@@ -97,8 +111,8 @@ fn dma_latency(conditions: &Conditions) -> String {
     }
 }
 
-/// Renders the facts about the machine, once for all records that agree on them.
-fn machine(summary: &Summary<'_>) -> Markup {
+/// Adds the facts about the machine, once for all records that agree on them.
+fn add_machine(content: &mut Content, summary: &Summary<'_>) {
     let mut machines: Vec<(BTreeMap<String, String>, Vec<String>)> = Vec::new();
     for record in summary.all_records() {
         let facts = record.record.conditions.machine_in_words();
@@ -108,19 +122,13 @@ fn machine(summary: &Summary<'_>) -> Markup {
         }
     }
     machines.retain(|(facts, _)| !facts.is_empty());
-    html! {
-        @for (facts, records) in &machines {
-            h3 {
-                "Machine"
-                @if machines.len() > 1 { span.sub { (records.join(", ")) } }
-            }
-            (pairs(facts))
-        }
+    let are_several = machines.len() > 1;
+    for (facts, records) in &machines {
+        let sub = are_several.then(|| records.join(", "));
+        content.blocks.push(Block::Heading("Machine".to_owned(), sub));
+        content.blocks.push(pairs(facts));
     }
 }
-
-/// Bytes of a value above which it gets a line of its own.
-const WIDE: usize = 60;
 
 /// Returns a fact's key as people read it.
 fn named(key: &str) -> String {
@@ -138,82 +146,58 @@ fn named(key: &str) -> String {
     }
 }
 
-fn pairs(facts: &BTreeMap<String, String>) -> Markup {
-    html! {
-        dl.facts {
-            @for (key, value) in facts {
-                div.wide[value.len() > WIDE] {
-                    dt { (named(key)) }
-                    dd { @if value.is_empty() { (NONE) } @else { (value) } }
-                }
-            }
-        }
-    }
+fn pairs(facts: &BTreeMap<String, String>) -> Block {
+    let fact = |(key, value): (&String, &String)| {
+        Fact::new(named(key), if value.is_empty() { NONE } else { value })
+    };
+    Block::Facts(Facts::of_page(facts.iter().map(fact).collect()))
 }
 
-/// Renders the conditions of the runs: once what all have in common, and as a table what differs.
-fn runs(records: &[RecordSummary<'_>], rows: &[Row]) -> Markup {
-    let Some(first) = records.first() else {
-        return html! {};
-    };
+/// Adds the conditions of the runs: once what all have in common, and as a table what differs.
+fn add_runs(content: &mut Content, records: &[RecordSummary<'_>], conditions: &[Condition]) {
+    let Some(first) = records.first() else { return };
     let has_platform = records.iter().any(|it| it.record.conditions.platform.is_some());
-    let of_platform = PLATFORM_ROWS.iter().filter(|_| has_platform);
+    let of_platform = PLATFORM.iter().filter(|_| has_platform);
     let (same, different): (Vec<_>, Vec<_>) =
-        rows.iter().chain(of_platform).partition(|(_, read)| {
+        conditions.iter().chain(of_platform).partition(|(_, read)| {
             let value = read(first);
             records.iter().all(|record| read(record) == value)
         });
-    html! {
-        h3 { "Runs" }
-        dl.facts {
-            @for (name, read) in same {
-                div { dt { (name) } dd { (read(first)) } }
-            }
-        }
-        @if !different.is_empty() {
-            div.scroll tabindex="0" role="region" aria-label="What differs between the runs" {
-                table.compact {
-                    thead {
-                        tr {
-                            th scope="col" { "Record" }
-                            @for (name, _) in &different { th scope="col" { (name) } }
-                        }
-                    }
-                    tbody {
-                        @for record in records {
-                            tr {
-                                th scope="row" { (record.record.name) }
-                                @for (_, read) in &different { td { (read(record)) } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+    let fact = |(name, read): &Condition| Fact::new(*name, read(first));
+    content.blocks.push(heading("Runs"));
+    content.blocks.push(Block::Facts(Facts::of_page(same.into_iter().map(fact).collect())));
+    if different.is_empty() {
+        return;
+    }
+    let row = |record: &RecordSummary<'_>| {
+        let cells = different.iter().map(|(_, read)| Cell::plain(read(record)));
+        Row::new(record.record.name.as_str(), cells.collect())
+    };
+    content.blocks.push(Block::Table(Table {
+        name: "What differs between the runs".to_owned(),
+        layout: Some("compact"),
+        lead: Column::new("Record", 0),
+        columns: different.iter().map(|(name, _)| Column::words(*name, 0)).collect(),
+        rows: records.iter().map(row).collect(),
+        ..Table::default()
+    }));
+}
+
+/// Adds the activity of the machine during the runs.
+fn add_activity(content: &mut Content, summary: &Summary<'_>) {
+    let of_record = |record: &RecordSummary<'_>| {
+        let activity = record.record.conditions.activity_in_words();
+        let name = record.record.name.clone();
+        (!activity.is_empty()).then(|| [Block::SubHeading(name, None), pairs(&activity)])
+    };
+    let blocks: Vec<Block> = summary.all_records().filter_map(of_record).flatten().collect();
+    if !blocks.is_empty() {
+        content.blocks.push(Block::details("What the machine did meanwhile", blocks));
     }
 }
 
-/// Renders the activity of the machine during the runs.
-fn activity(summary: &Summary<'_>) -> Markup {
-    let active: Vec<_> = summary
-        .all_records()
-        .map(|record| (&record.record.name, record.record.conditions.activity_in_words()))
-        .filter(|(_, activity)| !activity.is_empty())
-        .collect();
-    html! {
-        @if !active.is_empty() {
-            details {
-                summary { "What the machine did meanwhile" }
-                @for (name, activity) in &active {
-                    h4 { (name) }
-                    (pairs(activity))
-                }
-            }
-        }
-    }
-}
-
-fn site(summary: &Summary<'_>) -> Markup {
+/// Adds the versions and the site file.
+fn add_provenance(content: &mut Content, summary: &Summary<'_>) {
     let manifest = &summary.evidence.manifest;
     let mut versions: Vec<&str> = vec![&manifest.quietcore_version];
     for record in summary.all_records() {
@@ -227,42 +211,32 @@ fn site(summary: &Summary<'_>) -> Markup {
         .filter(|record| record.record.conditions.site_sha256 != manifest.site_sha256)
         .map(|record| record.record.name.clone())
         .collect();
-    html! {
-        h3 { "Provenance" }
-        dl.facts {
-            div { dt { "Quietcore" } dd { (versions.join(", ")) } }
-            div {
-                dt { "Origin" }
-                dd {
-                    (match manifest.origin {
-                        Origin::Campaign => "a campaign of a site file",
-                        Origin::Probe => "a probe run by hand",
-                        Origin::Import => "data of another program",
-                    })
-                }
-            }
-            @if !manifest.site_sha256.is_empty() {
-                div.wide { dt { "Site file, SHA-256" } dd { code.hash { (manifest.site_sha256) } } }
-            }
-        }
-        @if !strangers.is_empty() && manifest.origin == Origin::Campaign {
-            p.remark {
-                "Measured with another version of the site file: " (strangers.join(", ")) "."
-            }
-        }
-        @if let Some(site) = &summary.evidence.site {
-            details {
-                summary { "The site file" }
-                pre tabindex="0" { code { (site) } }
-            }
-        }
+    let origin = match manifest.origin {
+        Origin::Campaign => "a campaign of a site file",
+        Origin::Probe => "a probe run by hand",
+        Origin::Import => "data of another program",
+    };
+    let mut facts = vec![Fact::new("Quietcore", versions.join(", ")), Fact::new("Origin", origin)];
+    if !manifest.site_sha256.is_empty() {
+        let sum = Fact::new("Site file, SHA-256", manifest.site_sha256.as_str());
+        facts.push(Fact { is_code: true, ..sum });
+    }
+    content.blocks.push(heading("Provenance"));
+    content.blocks.push(Block::Facts(Facts::of_page(facts)));
+    if !strangers.is_empty() && manifest.origin == Origin::Campaign {
+        let strangers = strangers.join(", ");
+        content.remark(format!("Measured with another version of the site file: {strangers}."));
+    }
+    if let Some(site) = &summary.evidence.site {
+        let listing = vec![Block::Listing(site.clone())];
+        content.blocks.push(Block::details("The site file", listing));
     }
 }
 
-/// Renders the commands that repeat the run and check the folder.
-fn repeat(summary: &Summary<'_>) -> Markup {
+/// Returns the command that repeats the run.
+fn command(summary: &Summary<'_>) -> String {
     let manifest = &summary.evidence.manifest;
-    let run = match manifest.origin {
+    match manifest.origin {
         Origin::Campaign => {
             let mut profiles: Vec<&str> = Vec::new();
             for record in summary.all_records() {
@@ -291,17 +265,6 @@ fn repeat(summary: &Summary<'_>) -> Markup {
             let files = summary.partitions.iter().map(|partition| partition.name);
             let files: Vec<&str> = files.collect();
             format!("quietcore import {program} {} --out again", files.join(" "))
-        }
-    };
-    html! {
-        h3 { "How to repeat this" }
-        p.remark { "In the evidence folder:" }
-        pre tabindex="0" {
-            code {
-                "sha256sum --check SHA256SUMS    # nothing was changed since\n"
-                (run) "\n"
-                "quietcore report . --html report.html\n"
-            }
         }
     }
 }
