@@ -5,6 +5,7 @@ mod links;
 
 use std::path::{Path, PathBuf};
 
+use quietcore_record::reason::{MachineDrift, NotInForce, SettingFailure};
 use quietcore_site::{Control, Profile, Site, Traffic};
 use quietcore_units::CpuSet;
 
@@ -89,17 +90,17 @@ enum Cause {
     Behind,
 }
 
-/// The outcome of changing the settings, in words.
+/// The outcome of changing the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettingsReport {
-    /// The outcome of each control; empty if none was asked for.
+    /// The outcome of each control in words; empty if none was asked for.
     pub controls: String,
-    /// Controls that don't do what they should, with the reason.
-    pub troubles: Vec<String>,
+    /// Controls and shares that don't do what they should.
+    pub troubles: Vec<NotInForce>,
     /// Controls of which the machine has nothing.
     pub absent: Vec<Control>,
     /// CPUs that went offline, and then settings that did not stay what they were given.
-    pub drifts: Vec<String>,
+    pub drifts: Vec<MachineDrift>,
 }
 
 /// Settings that are changed. They are put back when this is dropped.
@@ -111,7 +112,7 @@ pub struct Changed {
     /// Those of them that were offline when this was last looked at.
     offline: CpuSet,
     /// The settings that were not as they were set, at the last look.
-    drifting: Vec<String>,
+    drifting: Vec<MachineDrift>,
     found: SettingsReport,
     group: Option<ReservedGroup>,
     holder: String,
@@ -181,12 +182,16 @@ impl Changed {
                 // What is held is put back when it is dropped.
                 Cause::Share(index) => {
                     let traffic = &wanted.traffic[index];
-                    let limited = limited(&outcome).map_err(|reason| refused(traffic, reason))?;
+                    let limited = limited(&outcome);
+                    let limited =
+                        limited.map_err(|failure| refused(traffic, failure.to_string()))?;
                     words.push(limited);
                 }
                 Cause::Behind => match limited(&outcome) {
                     Ok(limited) => words.push(limited),
-                    Err(reason) => changed.found.troubles.push(reason),
+                    Err(limit) => {
+                        changed.found.troubles.push(NotInForce::ShareBehind { limit });
+                    }
                 },
             }
         }
@@ -209,8 +214,7 @@ impl Changed {
         match Links::listen() {
             Ok(links) => self.links = Some(links),
             Err(error) => {
-                let trouble = format!("links that come up can't be heard of: {error}");
-                self.found.troubles.push(trouble);
+                self.found.troubles.push(NotInForce::LinksUnheard { error: error.to_string() });
             }
         }
     }
@@ -227,57 +231,58 @@ impl Changed {
 
     /// Looks whether the CPUs are online and the settings what they were given. Returns what was
     /// not known yet.
-    pub fn look(&mut self) -> Vec<String> {
+    pub fn look(&mut self) -> Vec<MachineDrift> {
         let of_settings = match self.held.as_ref().map(Held::check) {
             None => Vec::new(),
-            Some(Ok(drifts)) => drifts.iter().map(ToString::to_string).collect(),
-            Some(Err(error)) => vec![error.to_string()],
+            Some(Ok(drifts)) => drifts,
+            Some(Err(error)) => vec![MachineDrift::NotCompared { error: error.to_string() }],
         };
         // After the settings: a CPU that has taken some of them along is offline by then.
         let of_cpus = self.look_at_cpus(&Source::live());
         self.note(of_cpus, of_settings)
     }
 
-    /// Lists what was not as it should be at the last look: CPUs that are offline, and settings.
+    /// Lists what was not as it should be at the last look, a sentence each: CPUs that are offline,
+    /// and settings.
     pub fn drifting(&self) -> Vec<String> {
         let offline = self.offline.iter().map(|cpu| format!("CPU {cpu} is offline"));
-        offline.chain(self.drifting.iter().cloned()).collect()
+        offline.chain(self.drifting.iter().map(ToString::to_string)).collect()
     }
 
     /// Notes what was seen, CPUs before settings: that a CPU went offline is why settings drift.
     /// Returns what was not known yet. CPUs are news whenever they go or come; how often they do
     /// says nothing more about what was measured.
-    fn note(&mut self, of_cpus: Vec<String>, mut of_settings: Vec<String>) -> Vec<String> {
+    fn note(
+        &mut self,
+        of_cpus: Vec<MachineDrift>,
+        mut of_settings: Vec<MachineDrift>,
+    ) -> Vec<MachineDrift> {
         self.drifting.clone_from(&of_settings);
         let drifts = &mut self.found.drifts;
         of_settings.retain(|drift| !drifts.contains(drift));
-        let unknown: Vec<String> =
-            of_cpus.iter().filter(|text| !drifts.contains(text)).cloned().collect();
+        let unknown: Vec<_> =
+            of_cpus.iter().filter(|drift| !drifts.contains(drift)).cloned().collect();
         drifts.splice(..0, unknown);
         drifts.extend_from_slice(&of_settings);
         [of_cpus, of_settings].concat()
     }
 
     /// Which of the CPUs went offline and came back since the last look.
-    fn look_at_cpus(&mut self, source: &Source) -> Vec<String> {
+    fn look_at_cpus(&mut self, source: &Source) -> Vec<MachineDrift> {
         let online = source.value::<CpuList>("/sys/devices/system/cpu/online");
         let Some(online) = online.get() else { return Vec::new() };
         let offline = self.cpus.without(&online.0);
         let (gone, back) = (offline.without(&self.offline), self.offline.without(&offline));
         self.offline = offline;
-        let gone = gone.iter().map(|cpu| {
-            format!("CPU {cpu} was taken offline; partitions on it run elsewhere, as others do")
-        });
-        let back = back.iter().map(|cpu| {
-            format!("CPU {cpu} is online again; partitions may run elsewhere until pinned again")
-        });
+        let gone = gone.iter().map(|cpu| MachineDrift::CpuOffline { cpu: cpu.get() });
+        let back = back.iter().map(|cpu| MachineDrift::CpuOnline { cpu: cpu.get() });
         gone.chain(back).collect()
     }
 
     /// Keeps interrupts off the CPUs when a link has come up since the last call: those that its
     /// driver has placed there are put back, and those that are new are kept off as well. Returns
     /// what was done, which is drift. Does not wait.
-    pub fn follow_links(&mut self) -> &[String] {
+    pub fn follow_links(&mut self) -> &[MachineDrift] {
         let known = self.found.drifts.len();
         let heard = self.links.as_mut().map(Links::hear).unwrap_or_default();
         if let Some(held) = self.held.as_ref().filter(|_| heard.is_some()) {
@@ -290,7 +295,10 @@ impl Changed {
                     let drifts = done.iter().map(|outcome| outcome.after_link(&heard));
                     self.found.drifts.extend(drifts);
                 }
-                Err(error) => self.found.drifts.push(error.to_string()),
+                Err(error) => {
+                    let error = error.to_string();
+                    self.found.drifts.push(MachineDrift::NotCompared { error });
+                }
             }
         }
         &self.found.drifts[known..]
@@ -334,28 +342,21 @@ impl ReservedGroup {
 }
 
 impl Outcome<Control> {
-    /// Describes the changes after links came up.
-    fn after_link(&self, heard: &Heard) -> String {
-        let who = match heard.came_up.last() {
-            Some(name) => format!("interface `{name}` came up"),
-            None => "an interface may have come up".to_owned(),
-        };
-        format!(
-            "{who}, and {} held `{}`; it has `{}` again",
-            self.setting, self.before, self.wanted
-        )
+    /// Makes the drift of a setting that had to be given its value again after links came up.
+    fn after_link(&self, heard: &Heard) -> MachineDrift {
+        MachineDrift::PlacedByDriver {
+            interface: heard.came_up.last().cloned(),
+            setting: (&self.setting).into(),
+            found: self.before.clone(),
+            given: self.wanted.clone(),
+        }
     }
 }
 
-/// Describes how a partition's share is kept; an error describes why it is not.
-fn limited(outcome: &Outcome<Cause>) -> Result<String, String> {
+/// Describes how a partition's share is kept.
+fn limited(outcome: &Outcome<Cause>) -> Result<String, SettingFailure> {
     let Outcome { setting, wanted, .. } = outcome;
-    match &outcome.effect {
-        Effect::Effective | Effect::Unchanged => Ok(format!("{setting}: `{wanted}`")),
-        Effect::Refused(reason) => Err(format!("{setting}: {reason}")),
-        Effect::Ignored(found) => Err(format!("{setting}: wrote `{wanted}`, read back `{found}`")),
-        Effect::Gone => Err(format!("{setting}: there is no such interface")),
-    }
+    outcome.failure().map_or_else(|| Ok(format!("{setting}: `{wanted}`")), Err)
 }
 
 fn refused(traffic: &Traffic, reason: String) -> ChangeError {

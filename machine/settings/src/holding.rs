@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use quietcore_record::reason::{MachineDrift, Refusal, SettingFailure};
+
 use super::journal::{Change, JournalError, Opened, Store};
 use super::setting::{Setting, SettingError, Settings};
 use super::want::Want;
@@ -44,6 +46,20 @@ impl<C> Outcome<C> {
         let Self { setting, before, wanted, effect, .. } = self;
         Outcome { control, setting, before, wanted, effect }
     }
+
+    /// Returns why the setting does not hold what was wanted; `None` if it does.
+    pub(super) fn failure(&self) -> Option<SettingFailure> {
+        let setting = (&self.setting).into();
+        match self.effect.clone() {
+            Effect::Effective | Effect::Unchanged => None,
+            Effect::Refused(refusal) => Some(SettingFailure::Refused { setting, refusal }),
+            Effect::Ignored(found) => {
+                let wanted = self.wanted.clone();
+                Some(SettingFailure::Ignored { setting, wanted, found })
+            }
+            Effect::Gone => Some(SettingFailure::NoInterface { setting }),
+        }
+    }
 }
 
 /// The relation of a setting's value to the one it was given.
@@ -56,20 +72,9 @@ pub enum Effect {
     /// It was accepted and reads back as this.
     Ignored(String),
     /// The kernel refused, or the wish can't be fulfilled, for this reason.
-    Refused(String),
+    Refused(Refusal),
     /// There is no such setting, or no longer.
     Gone,
-}
-
-/// A setting that is not what it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drift {
-    /// The setting that was given a value.
-    pub setting: Setting,
-    /// The value that it was given.
-    pub given: String,
-    /// The value that it holds, or the reason why that can't be read.
-    pub found: Result<String, SettingError>,
 }
 
 /// A setting that was not put back.
@@ -93,16 +98,6 @@ pub enum Left {
         /// The kernel's error, or the value that it holds instead.
         reason: String,
     },
-}
-
-impl fmt::Display for Drift {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { setting, given, found } = self;
-        match found {
-            Ok(found) => write!(f, "{setting}: given `{given}`, holds `{found}`"),
-            Err(error) => write!(f, "{setting}: given `{given}`, can't be read: {error}"),
-        }
-    }
 }
 
 impl fmt::Display for Left {
@@ -222,15 +217,13 @@ impl<S: Settings> Controls<S> {
                 return (outcome(String::new(), String::new(), Effect::Gone), None);
             }
             Err(error) => {
-                let effect = Effect::Refused(error.to_string());
+                let effect = Effect::Refused(error.into());
                 return (outcome(String::new(), String::new(), effect), None);
             }
         };
         match opened.journal.wish(name, &setting, &before, want) {
             Ok(change) => (outcome(before, change.to.clone(), Effect::Unchanged), Some(change)),
-            Err(error) => {
-                (outcome(before, String::new(), Effect::Refused(error.to_string())), None)
-            }
+            Err(refusal) => (outcome(before, String::new(), Effect::Refused(refusal)), None),
         }
     }
 
@@ -251,7 +244,7 @@ impl<S: Settings> Controls<S> {
         let found = self.read_back(setting, &change.to);
         outcome.effect = match (&written, &found) {
             (_, Err(SettingError::Gone)) | (Err(SettingError::Gone), _) => Effect::Gone,
-            (Err(error), _) | (_, Err(error)) => Effect::Refused(error.to_string()),
+            (Err(error), _) | (_, Err(error)) => Effect::Refused(error.clone().into()),
             (_, Ok(found)) if *found != change.to => Effect::Ignored(found.clone()),
             _ if outcome.before == change.to => Effect::Unchanged,
             _ => Effect::Effective,
@@ -344,13 +337,19 @@ impl<S: Settings> Held<S> {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn check(&self) -> Result<Vec<Drift>, JournalError> {
+    pub fn check(&self) -> Result<Vec<MachineDrift>, JournalError> {
         let opened = self.controls.store.open(&self.controls.settings.boot())?;
         let given = opened.journal.given(&self.name);
         let drifts = given.filter_map(|(setting, given)| {
-            let found = self.controls.settings.read(setting);
-            let holds = found.as_deref() == Ok(given);
-            (!holds).then(|| Drift { setting: setting.clone(), given: given.to_owned(), found })
+            let (name, given) = (setting.into(), given.to_owned());
+            match self.controls.settings.read(setting) {
+                Ok(found) if found == given => None,
+                Ok(found) => Some(MachineDrift::OtherValue { setting: name, given, found }),
+                Err(error) => {
+                    let error = error.to_string();
+                    Some(MachineDrift::Unreadable { setting: name, given, error })
+                }
+            }
         });
         Ok(drifts.collect())
     }

@@ -20,10 +20,11 @@
 
 mod store;
 
+use quietcore_record::reason::Refusal;
 use serde::{Deserialize, Serialize};
 
 use super::setting::Setting;
-use super::want::{Want, WantError, together};
+use super::want::{Want, together};
 use quietcore_host::process::ProcessName;
 
 pub(super) use store::Opened;
@@ -149,7 +150,7 @@ impl Journal {
         setting: &Setting,
         now: &str,
         want: Want,
-    ) -> Result<Change, WantError> {
+    ) -> Result<Change, Refusal> {
         let place = self.entries.iter().position(|entry| entry.setting == *setting);
         let fresh = || Entry {
             setting: setting.clone(),
@@ -243,7 +244,7 @@ impl Entry {
     }
 
     /// Decides the value, and says what has to be written.
-    fn change(&mut self) -> Result<Change, WantError> {
+    fn change(&mut self) -> Result<Change, Refusal> {
         let to = together(&self.original, self.wishes.iter().map(|wish| &wish.want))?;
         let from = std::mem::replace(&mut self.given, to.clone());
         let is_proven = std::mem::replace(&mut self.is_proven, false);

@@ -29,10 +29,10 @@ pub use dma_latency::{
 };
 pub use fake::FakeSettings;
 pub use group::CpusetKind;
-pub use holding::{Controls, Drift, Effect, Held, Left, Outcome, Recovery, Request};
+pub use holding::{Controls, Effect, Held, Left, Outcome, Recovery, Request};
 pub use journal::{JournalError, Store};
 pub use requests::requests;
 pub use resctrl::{HeldShare, MemoryShare, ResctrlError};
 pub use setting::{Form, LiveSettings, Setting, SettingError, Settings};
 pub use tally::Tally;
-pub use want::{Want, WantError};
+pub use want::Want;

@@ -14,6 +14,7 @@ use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write as _};
 use std::time::Duration;
 
+use quietcore_record::reason::{MachineSetting, Refusal};
 use quietcore_units::CpuSet;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet as KernelSet, sched_getaffinity, sched_setaffinity};
@@ -99,17 +100,21 @@ impl Setting {
     }
 }
 
+impl From<&Setting> for MachineSetting {
+    fn from(setting: &Setting) -> Self {
+        match setting.clone() {
+            Setting::File { path, .. } | Setting::Cpuset { path, .. } => Self::File { path },
+            Setting::Programs { path } => Self::Programs { path },
+            Setting::Affinity { thread, name, .. } => Self::Affinity { name, thread },
+            Setting::Qdisc { interface, .. } => Self::Sending { interface },
+            Setting::Policing { interface } => Self::Switched { interface },
+        }
+    }
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { path, .. } | Self::Cpuset { path, .. } => f.write_str(path),
-            Self::Programs { path } => write!(f, "programs in {path}"),
-            Self::Affinity { thread, name, .. } => write!(f, "affinity of `{name}` ({thread})"),
-            Self::Qdisc { interface, .. } => write!(f, "what `{interface}` may send"),
-            Self::Policing { interface } => {
-                write!(f, "what Open vSwitch takes from `{interface}`")
-            }
-        }
+        MachineSetting::from(self).fmt(f)
     }
 }
 
@@ -138,6 +143,12 @@ pub enum SettingError {
     /// The kernel refused, or holds what can't be understood.
     #[error("{0}")]
     Refused(String),
+}
+
+impl From<SettingError> for Refusal {
+    fn from(error: SettingError) -> Self {
+        Self::Machine { error: error.to_string() }
+    }
 }
 
 impl From<io::Error> for SettingError {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quietcore_record::reason::{NotInForce, SettingFailure};
 use quietcore_site::Control;
 
 use super::holding::{Effect, Outcome};
@@ -16,9 +17,9 @@ pub struct Tally {
     /// Settings that held that before.
     pub unchanged: usize,
     /// Settings that were not accepted, each with the reason.
-    pub refused: Vec<String>,
+    pub refused: Vec<SettingFailure>,
     /// Settings that were accepted and hold something else, each with what.
-    pub ignored: Vec<String>,
+    pub ignored: Vec<SettingFailure>,
 }
 
 impl Tally {
@@ -31,16 +32,11 @@ impl Tally {
         let mut tally =
             Self { control, changed: 0, unchanged: 0, refused: Vec::new(), ignored: Vec::new() };
         for outcome in outcomes.iter().filter(|outcome| outcome.control == control) {
-            let setting = &outcome.setting;
             match &outcome.effect {
                 Effect::Effective => tally.changed += 1,
                 Effect::Unchanged => tally.unchanged += 1,
-                Effect::Refused(reason) => tally.refused.push(format!("{setting}: {reason}")),
-                Effect::Ignored(found) => {
-                    let wanted = &outcome.wanted;
-                    let text = format!("{setting}: wrote `{wanted}`, read back `{found}`");
-                    tally.ignored.push(text);
-                }
+                Effect::Refused(_) => tally.refused.extend(outcome.failure()),
+                Effect::Ignored(_) => tally.ignored.extend(outcome.failure()),
                 Effect::Gone => {}
             }
         }
@@ -52,24 +48,23 @@ impl Tally {
         self.changed + self.unchanged == 0 && self.refused.is_empty() && self.ignored.is_empty()
     }
 
-    /// Why the control does not do what it should, where that is so. Settings that are refused
-    /// beside others that hold are the rule: some interrupts and threads belong to their CPU. Load
-    /// balancing goes on unless all of its settings hold.
-    pub fn trouble(&self) -> Option<String> {
-        let control = self.control;
-        if let Some(first) = self.ignored.first() {
-            let more = more(self.ignored.len());
-            return Some(format!("control `{control}` is not in force everywhere: {first}{more}"));
+    /// Returns the reason why the control does not do what it should; `None` if it does. Settings
+    /// that are refused beside others that hold are the rule: some interrupts and threads belong to
+    /// their CPU. Load balancing goes on unless all of its settings hold.
+    pub fn trouble(&self) -> Option<NotInForce> {
+        let control = self.control.to_string();
+        if let Some((first, more)) = self.ignored.split_first() {
+            let (first, more) = (first.clone(), more.len());
+            return Some(NotInForce::ControlIgnored { control, first, more });
         }
-        let needs_all = control == Control::LoadBalance && !self.refused.is_empty();
-        let holds = self.changed + self.unchanged > 0 && !needs_all;
-        let first = self.refused.first().filter(|_| !holds)?;
-        Some(format!("control `{control}` has no effect: {first}{}", more(self.refused.len())))
+        let needs_all = self.control == Control::LoadBalance;
+        if self.changed + self.unchanged > 0 && !needs_all {
+            return None;
+        }
+        let (first, more) = self.refused.split_first()?;
+        let (first, more) = (first.clone(), more.len());
+        Some(NotInForce::ControlRefused { control, first, more })
     }
-}
-
-fn more(count: usize) -> String {
-    if count > 1 { format!(", and {} more", count - 1) } else { String::new() }
 }
 
 impl fmt::Display for Tally {
@@ -90,6 +85,8 @@ impl fmt::Display for Tally {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_record::reason::Refusal;
+
     use super::*;
     use crate::setting::{Form, Setting};
 
@@ -105,7 +102,8 @@ mod tests {
 
     #[test]
     fn each_control_is_told_in_a_few_words_with_what_is_wrong() {
-        let refused = || Effect::Refused("Input/output error".into());
+        let error = "Input/output error".to_owned();
+        let refused = || Effect::Refused(Refusal::Machine { error: error.clone() });
         let outcomes = [
             outcome(Control::Interrupts, 1, Effect::Effective),
             outcome(Control::Interrupts, 2, refused()),
@@ -138,7 +136,8 @@ mod tests {
         );
         let absent: Vec<_> = tallies.iter().map(Tally::is_absent).collect();
         assert_eq!(absent, [false, false, false, true, false]);
-        let troubles: Vec<_> = tallies.iter().map(Tally::trouble).collect();
+        let trouble = |tally: &Tally| tally.trouble().map(|trouble| trouble.to_string());
+        let troubles: Vec<_> = tallies.iter().map(trouble).collect();
         let governor = "control `governor` has no effect: /proc/3: Input/output error, and 1 more";
         let workqueues = "control `workqueues` is not in force everywhere: /proc/5: wrote `0`, \
                           read back `0-1`";

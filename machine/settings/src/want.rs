@@ -4,6 +4,7 @@
 //! different and not what the value shall be: the value follows from the one that was there first
 //! and from the wishes of all who still hold some, in whatever order they came and go.
 
+use quietcore_record::reason::Refusal;
 use quietcore_units::CpuSet;
 use serde::{Deserialize, Serialize};
 
@@ -30,20 +31,6 @@ pub enum Want {
     With(String),
 }
 
-/// Why wishes can't be fulfilled together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WantError {
-    /// No CPU would remain.
-    #[error("no CPU would remain; leave one for housekeeping")]
-    NoCpu,
-    /// Others want something else.
-    #[error("another site holds it at `{0}`; bring that one down, or let both ask for the same")]
-    Held(String),
-    /// The present value is of another kind.
-    #[error("it holds `{0}`, which can't be changed in this way")]
-    Unfit(String),
-}
-
 /// The value that fulfils all wishes; the one that was there first where there are none.
 ///
 /// # Errors
@@ -51,7 +38,7 @@ pub enum WantError {
 pub(super) fn together<'w>(
     original: &str,
     wants: impl IntoIterator<Item = &'w Want>,
-) -> Result<String, WantError> {
+) -> Result<String, Refusal> {
     let mut value: Option<String> = None;
     let (mut taken, mut online) = (CpuSet::EMPTY, CpuSet::EMPTY);
     let mut more = 0_u64;
@@ -59,7 +46,9 @@ pub(super) fn together<'w>(
     for want in wants {
         match want {
             Want::Exactly(other) => match &value {
-                Some(one) if one != other => return Err(WantError::Held(one.clone())),
+                Some(one) if one != other => {
+                    return Err(Refusal::Held { value: one.clone() });
+                }
                 _ => value = Some(other.clone()),
             },
             Want::Without { cpus, of } => {
@@ -76,14 +65,14 @@ pub(super) fn together<'w>(
         words.dedup();
         return Ok(words.join(" "));
     }
-    let unfit = || WantError::Unfit(original.to_owned());
+    let unfit = || Refusal::Unfit { value: original.to_owned() };
     match (value, taken.is_empty(), more) {
         (Some(value), true, 0) => Ok(value),
         (None, true, 0) => Ok(original.to_owned()),
         (None, false, 0) => {
             let there = cpus(original).map_err(|_| unfit())?;
             let rest = [there, online].map(|all| all.without(&taken));
-            let rest = rest.iter().find(|rest| !rest.is_empty()).ok_or(WantError::NoCpu)?;
+            let rest = rest.iter().find(|rest| !rest.is_empty()).ok_or(Refusal::NoCpu)?;
             Ok(rest.to_string())
         }
         (None, true, more) => {
@@ -121,11 +110,12 @@ mod tests {
     #[test]
     fn wishes_that_can_not_be_fulfilled_say_why() {
         let error = |original: &str, wants: &[Want]| together(original, wants).unwrap_err();
-        assert_eq!(error("0-3", &[without("0-3")]), WantError::NoCpu);
+        let unfit = |value: &str| Refusal::Unfit { value: value.into() };
+        assert_eq!(error("0-3", &[without("0-3")]), Refusal::NoCpu);
         let both = [Want::Exactly("powersave".into()), Want::Exactly("performance".into())];
-        assert_eq!(error("schedutil", &both), WantError::Held("powersave".into()));
-        assert_eq!(error("many", &[Want::More(1)]), WantError::Unfit("many".into()));
-        assert_eq!(error("f00f!", &[without("1")]), WantError::Unfit("f00f!".into()));
-        assert_eq!(error("1", &[without("1"), Want::More(1)]), WantError::Unfit("1".into()));
+        assert_eq!(error("schedutil", &both), Refusal::Held { value: "powersave".into() });
+        assert_eq!(error("many", &[Want::More(1)]), unfit("many"));
+        assert_eq!(error("f00f!", &[without("1")]), unfit("f00f!"));
+        assert_eq!(error("1", &[without("1"), Want::More(1)]), unfit("1"));
     }
 }

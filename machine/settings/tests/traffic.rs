@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use quietcore_record::reason::{MachineDrift, MachineSetting};
 use quietcore_settings::{Changed, Controls, LiveSettings, RequestedSettings, Store};
 use quietcore_site::{Network, Traffic};
 
@@ -85,22 +86,27 @@ fn what_an_interface_sends_is_limited_watched_and_given_back() {
     }
 }
 
+/// The drift of the limit of 1 Mbit/s on `left` to another one.
+fn drift(found: &str) -> MachineDrift {
+    MachineDrift::OtherValue {
+        setting: MachineSetting::Sending { interface: "left".to_owned() },
+        given: "tbf rate 1000000bit burst 5056b".to_owned(),
+        found: found.to_owned(),
+    }
+}
+
 fn limited_and_given_back(bench: &Bench) {
     let before = shown();
     assert!(before.starts_with("qdisc ") && before.contains(" 0: root "), "{before}");
     let mut changed = bench.begin("left", "1 Mbit/s").expect("a limit");
     let words = "what `left` may send: `tbf rate 1000000bit burst 5056b`";
     assert_eq!(changed.found().controls, words);
-    assert_eq!(changed.found().troubles, Vec::<String>::new());
+    assert_eq!(changed.found().troubles, []);
     let limited = shown();
     assert!(limited.contains("tbf 5163: root") && limited.contains("rate 1Mbit"), "{limited}");
-    assert_eq!(changed.look(), Vec::<String>::new());
+    assert_eq!(changed.look(), []);
     tc("qdisc replace dev left root handle 5163: tbf rate 2mbit burst 5056b latency 50ms");
-    assert_eq!(
-        changed.look(),
-        ["what `left` may send: given `tbf rate 1000000bit burst 5056b`, holds `tbf rate \
-          2000000bit burst 5056b`"]
-    );
+    assert_eq!(changed.look(), [drift("tbf rate 2000000bit burst 5056b")]);
     tc("qdisc replace dev left root handle 5163: tbf rate 1mbit burst 5056b latency 50ms");
     assert_eq!(changed.end().1, Vec::<String>::new());
     assert_eq!(shown(), before);
@@ -115,7 +121,7 @@ fn rates_from_kilobits_to_hundreds_of_gigabits_read_back_as_given() {
     {
         let mut changed =
             bench.begin("left", rate).unwrap_or_else(|error| panic!("{rate}: {error}"));
-        assert_eq!(changed.look(), Vec::<String>::new(), "{rate}");
+        assert_eq!(changed.look(), [], "{rate}");
         assert_eq!(changed.end().1, Vec::<String>::new(), "{rate}");
         assert_eq!(shown(), before);
     }
@@ -143,11 +149,7 @@ fn what_somebody_else_set_up_is_refused_and_left() {
     tc("qdisc add dev left root handle 2: tbf rate 5mbit burst 5056b latency 10ms");
     let before = shown();
     let (found, left) = changed.end();
-    assert_eq!(
-        found.drifts,
-        ["what `left` may send: given `tbf rate 1000000bit burst 5056b`, holds `tbf 2: (not \
-          ours)`"]
-    );
+    assert_eq!(found.drifts, [drift("tbf 2: (not ours)")]);
     assert!(
         left[0].contains("left at `tbf 2: (not ours)`, which somebody else has set"),
         "{left:?}"

@@ -7,7 +7,7 @@ use quietcore_backend::process::on_one_line;
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::{Achieved, WorkerFault};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::reason::{Inconsistency, NotInForce, NotReal, Reason, RunProblem, TaskEnd};
+use quietcore_record::reason::{Inconsistency, NotReal, Reason, RunProblem, TaskEnd};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
     AffinityInForce, Conditions, Counters, LoadAchieved, Measured, Platform, PolicyInForce,
@@ -197,8 +197,7 @@ impl Collector<'_> {
         states: &StatesSeen,
     ) -> Vec<Reason> {
         let mut degraded = asked.refused(task);
-        let troubles = self.findings.settings.troubles.iter().cloned();
-        degraded.extend(troubles.map(|problem| NotInForce::Control { problem }));
+        degraded.extend(self.findings.settings.troubles.iter().cloned());
         degraded.extend(self.findings.not_changed.iter().cloned());
         if let Some(first) = &states.first {
             degraded.extend(asked.not_in_force(task, first));

@@ -74,7 +74,7 @@ impl Settings {
             events.note(HOST, "settings", Severity::Information, &found.controls);
         }
         for trouble in &found.troubles {
-            events.note(HOST, "settings", Severity::Warning, trouble);
+            events.note(HOST, "settings", Severity::Warning, &trouble.to_string());
         }
         let group = held.group();
         let (end, ended) = sync_channel::<()>(0);
@@ -85,7 +85,7 @@ impl Settings {
             while ended.recv_timeout(LINKS_EVERY) == Err(RecvTimeoutError::Timeout) {
                 let looked = held.poll();
                 for drift in &looked.drifts {
-                    events.note(HOST, "drift", Severity::Warning, drift);
+                    events.note(HOST, "drift", Severity::Warning, &drift.to_string());
                 }
                 if let Some(drifting) = looked.drifting {
                     *seen.lock() = drifting;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use quietcore_record::reason::MachineDrift;
 use quietcore_settings::{
     ChangeError, Changed, Controls, LiveSettings, RequestedSettings, ReservedGroup, SettingsReport,
 };
@@ -21,9 +22,10 @@ pub struct HeldSettings {
 /// The findings of a poll.
 #[derive(Debug, Default)]
 pub struct Looked {
-    /// Settings that are not as they were set and were not told before; a sentence each.
-    pub drifts: Vec<String>,
-    /// All settings that are not as they were set; `None` where this poll has not looked at them.
+    /// Settings that are not as they were set, and CPUs that went or came, not told before.
+    pub drifts: Vec<MachineDrift>,
+    /// All settings that are not as they were set, a sentence each; `None` where this poll has not
+    /// looked at them.
     pub drifting: Option<Vec<String>>,
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_evidence::{Evidence, MachineKey, Signature, Writer, read, read_text, sign};
-use quietcore_record::reason::{NotInForce, RunProblem, ThreadSetting};
+use quietcore_record::reason::{MachineDrift, NotInForce, RunProblem, ThreadSetting};
 use quietcore_record::record::{PolicyInForce, Record};
 use quietcore_report::{derived, junit};
 use quietcore_units::SchedulingPolicy;
@@ -112,7 +112,7 @@ fn records() -> Vec<Record> {
             record.conditions.policy = PolicyInForce::ReadBack(SchedulingPolicy::Other);
         }
         if record.name == "press.tp1.Sort" {
-            let first = "governor".to_owned();
+            let first = MachineDrift::CpuOffline { cpu: 1 };
             record.invalid_because = vec![RunProblem::MachineDrifted { first, more: 0 }.into()];
         }
     }

@@ -6,6 +6,8 @@ use quietcore_units::{ByteSize, CpuSet, SchedulingPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{SettingFailure, Stated};
+
 /// A setting that a real-time thread asks for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -61,10 +63,38 @@ pub enum NotInForce {
         /// The memory that is locked, in bytes.
         locked_bytes: u64,
     },
-    /// A control of the machine does not do what it should.
+    /// Settings of a control were accepted and hold other values.
+    ControlIgnored {
+        /// Name of the control.
+        control: String,
+        /// The first of these settings.
+        first: SettingFailure,
+        /// Number of settings beyond it.
+        more: usize,
+    },
+    /// Settings of a control were refused, and it does nothing without them.
+    ControlRefused {
+        /// Name of the control.
+        control: String,
+        /// The first of these settings.
+        first: SettingFailure,
+        /// Number of settings beyond it.
+        more: usize,
+    },
+    /// Links can't be followed, so that interrupts of one that comes up may arrive on any CPU.
+    LinksUnheard {
+        /// The kernel's error, when it was asked to tell of links.
+        error: String,
+    },
+    /// The switch behind an interface does not keep to the share of a partition.
+    ShareBehind {
+        /// The limit that the switch did not take.
+        limit: SettingFailure,
+    },
+    /// A control does not do what it should, as an earlier version told it.
     Control {
-        /// Sentence on the problem.
-        problem: String,
+        /// The sentence of that version.
+        problem: Stated,
     },
     /// A control was not applied: that takes root.
     ControlTakesRoot {
@@ -117,7 +147,19 @@ impl fmt::Display for NotInForce {
                 let [reserved, locked] = [*reserved_bytes, *locked_bytes].map(ByteSize::new);
                 write!(f, "{reserved} of memory are reserved and {locked} are locked")
             }
-            Self::Control { problem } => f.write_str(problem),
+            Self::ControlIgnored { control, first, more } => {
+                write!(f, "control `{control}` is not in force everywhere: {first}")?;
+                and_more(*more, f)
+            }
+            Self::ControlRefused { control, first, more } => {
+                write!(f, "control `{control}` has no effect: {first}")?;
+                and_more(*more, f)
+            }
+            Self::LinksUnheard { error } => {
+                write!(f, "links that come up can't be heard of: {error}")
+            }
+            Self::ShareBehind { limit } => limit.fmt(f),
+            Self::Control { problem } => problem.fmt(f),
             Self::ControlTakesRoot { control } => {
                 write!(f, "control `{control}` was not applied: that takes root")
             }
@@ -126,6 +168,10 @@ impl fmt::Display for NotInForce {
             }
         }
     }
+}
+
+fn and_more(more: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if more > 0 { write!(f, ", and {more} more") } else { Ok(()) }
 }
 
 /// The consequence of a refused setting for the values, and the remedy.

@@ -25,6 +25,7 @@ mod in_force;
 mod inconsistency;
 mod injection;
 mod run;
+mod setting;
 mod verdict;
 
 use std::fmt;
@@ -38,6 +39,7 @@ pub use in_force::{NotInForce, ThreadSetting};
 pub use inconsistency::{HistogramName, Inconsistency};
 pub use injection::InjectionFinding;
 pub use run::{NotReal, RunProblem, TaskEnd};
+pub use setting::{MachineDrift, MachineSetting, Refusal, SettingFailure};
 pub use verdict::{Missing, VerdictReason};
 
 /// A reason against a record, or a limit of what it shows.

@@ -6,6 +6,8 @@ use quietcore_units::{Nanos, ThreadSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::MachineDrift;
+
 /// The reason why the times of a record are none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code")]
@@ -101,8 +103,8 @@ pub enum RunProblem {
     SettingsUnknown,
     /// Settings of the machine changed during the run.
     MachineDrifted {
-        /// Sentence on the first change.
-        first: String,
+        /// The change that was seen first; CPUs come before the settings that go with them.
+        first: MachineDrift,
         /// Number of changes beyond it.
         more: usize,
     },

@@ -105,6 +105,10 @@ impl Drop for Switch {
     }
 }
 
+fn texts<T: ToString>(told: &[T]) -> Vec<String> {
+    told.iter().map(ToString::to_string).collect()
+}
+
 fn wanted(interface: &str) -> RequestedSettings {
     let share = Network::new("1 Mbit/s".parse().unwrap(), None);
     RequestedSettings {
@@ -141,11 +145,11 @@ fn the_switch_behind_an_interface_is_told_the_share_and_what_it_makes_of_it_is_s
         "{behind}: wrote `rate 1000 burst 100`, read back `rate 1000 burst 100 (not in force)`"
     );
     assert_eq!(changed.found().controls, own);
-    assert_eq!(changed.found().troubles, [trouble]);
-    assert_eq!(changed.look(), Vec::<String>::new());
+    assert_eq!(texts(&changed.found().troubles), [trouble]);
+    assert_eq!(changed.look(), []);
     let other = ["set", "Interface", "right", "ingress_policing_rate=7"];
     switch.vsctl(&other).unwrap();
-    let drifts = changed.look().to_vec();
+    let drifts = texts(&changed.look());
     assert!(drifts.len() == 1 && drifts[0].contains("holds `rate 7 burst 100"), "{drifts:?}");
     switch.vsctl(&["set", "Interface", "right", "ingress_policing_rate=1000"]).unwrap();
     assert_eq!(changed.end().1, Vec::<String>::new());
@@ -164,7 +168,7 @@ fn cpus_that_go_and_come_back_are_told_once_each_time() {
     let source = Source::below(folder.path());
     let wanted = RequestedSettings { cpus: "1-2".parse().unwrap(), ..RequestedSettings::default() };
     let mut changed = Changed::begin(&wanted, "press", None).unwrap();
-    assert_eq!(changed.look_at_cpus(&source), Vec::<String>::new(), "not to be seen");
+    assert_eq!(changed.look_at_cpus(&source), [], "not to be seen");
     fs::create_dir_all(online.parent().unwrap()).unwrap();
     for (now, told) in [
         ("0-3", None),
@@ -175,7 +179,7 @@ fn cpus_that_go_and_come_back_are_told_once_each_time() {
         ("0-1", Some("CPU 2 was taken offline")),
     ] {
         fs::write(&online, now).unwrap();
-        let news = changed.look_at_cpus(&source);
+        let news = texts(&changed.look_at_cpus(&source));
         assert_eq!(news.len(), usize::from(told.is_some()), "{now}: {news:?}");
         assert!(news.iter().zip(told).all(|(news, told)| news.starts_with(told)));
         let online: CpuSet = now.parse().unwrap();
@@ -189,11 +193,19 @@ fn cpus_that_go_and_come_back_are_told_once_each_time() {
 #[test]
 fn a_cpu_that_goes_is_told_before_the_settings_that_drift_with_it() {
     let mut changed = Changed::begin(&RequestedSettings::default(), "press", None).unwrap();
-    let (gone, drift) = (vec!["CPU 1 gone".to_owned()], vec!["cpuset".to_owned()]);
-    assert_eq!(changed.note(Vec::new(), drift.clone()), ["cpuset"]);
-    assert_eq!(changed.note(gone.clone(), drift), ["CPU 1 gone"]);
-    assert_eq!(changed.found().drifts, ["CPU 1 gone", "cpuset"]);
-    assert_eq!(changed.note(gone, vec!["irq".to_owned()]), ["CPU 1 gone", "irq"]);
-    assert_eq!(changed.found().drifts, ["CPU 1 gone", "cpuset", "irq"]);
+    let gone = MachineDrift::CpuOffline { cpu: 1 };
+    let [cpuset, irq] = ["cpuset", "irq"].map(|error| {
+        let error = error.to_owned();
+        MachineDrift::NotCompared { error }
+    });
+    let mut note = |of_cpus: &[&MachineDrift], of_settings: &MachineDrift| {
+        let of_cpus = of_cpus.iter().copied().cloned().collect();
+        texts(&changed.note(of_cpus, vec![of_settings.clone()]))
+    };
+    let told: &str = &gone.to_string();
+    assert_eq!(note(&[], &cpuset), ["cpuset"]);
+    assert_eq!(note(&[&gone], &cpuset), [told]);
+    assert_eq!(note(&[&gone], &irq), [told, "irq"]);
+    assert_eq!(changed.found().drifts, [gone, cpuset, irq]);
     assert_eq!(changed.drifting(), ["irq"], "what drifted before is as it was set");
 }

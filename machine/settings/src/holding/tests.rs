@@ -107,7 +107,7 @@ fn what_the_kernel_refuses_or_ignores_is_told_and_the_rest_holds() {
     bench.settings.ignore(&interrupt(1));
     let requests = (0..3).map(|number| asks(interrupt(number), without("1"))).collect();
     let (held, outcomes) = bench.of(2).hold("press", requests).unwrap();
-    let refused = Effect::Refused("permission denied".into());
+    let refused = Effect::Refused(Refusal::Machine { error: "permission denied".into() });
     assert_eq!(effects(&outcomes), [refused, Effect::Ignored("0-3".into()), Effect::Effective]);
     assert_eq!(held.check().unwrap(), []);
     drop(held);
@@ -172,8 +172,7 @@ fn sites_come_and_go_in_any_order() {
     );
     let (other, outcomes) =
         bench.of(4).hold("other", vec![asks(interrupt(0), without("0-2"))]).unwrap();
-    let full = "no CPU would remain; leave one for housekeeping";
-    assert_eq!(effects(&outcomes), [Effect::Refused(full.into())]);
+    assert_eq!(effects(&outcomes), [Effect::Refused(Refusal::NoCpu)]);
     drop((other, second));
     assert!(bench.is_as_before());
 }
@@ -185,7 +184,8 @@ fn what_drifts_is_told_and_what_others_set_is_left() {
     let (held, _) = bench.of(2).hold("press", requests).unwrap();
     bench.settings.put(&interrupt(0), Some("2"));
     let drifts = held.check().unwrap();
-    let drift = Drift { setting: interrupt(0), given: "0,2,3".into(), found: Ok("2".into()) };
+    let (given, found) = ("0,2,3".into(), "2".into());
+    let drift = MachineDrift::OtherValue { setting: (&interrupt(0)).into(), given, found };
     assert_eq!(drifts, [drift]);
     let left = held.release().unwrap();
     let foreign =

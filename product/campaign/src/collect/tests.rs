@@ -9,7 +9,9 @@ use quietcore_exchange::{Recorder, Release, Shape};
 use quietcore_load::WorkerProblem;
 use quietcore_probe::job::LatencyJob;
 use quietcore_process::exchange::Exchange;
-use quietcore_record::reason::sentences;
+use quietcore_record::reason::{
+    MachineDrift, MachineSetting, NotInForce, Refusal, SettingFailure, sentences,
+};
 use quietcore_record::record::{Platform, Scheduled, TimeReality};
 use quietcore_settings::{MemoryShare, RequestedSettings, SettingsReport};
 use quietcore_units::{ByteSize, Scheduling, SchedulingPolicy, ThreadSettings, Wake, WakeKind};
@@ -158,15 +160,21 @@ fn an_exchange_full_of_nonsense_becomes_an_invalid_record() {
 
 #[test]
 fn settings_that_drifted_make_a_record_invalid() {
+    let setting = MachineSetting::File { path: "/proc/irq/7".to_owned() };
+    let refusal = Refusal::Machine { error: "refused".to_owned() };
+    let first = SettingFailure::Refused { setting: setting.clone(), refusal };
+    let governor = NotInForce::ControlRefused { control: "governor".to_owned(), first, more: 0 };
+    let (given, found) = ("0".to_owned(), "0,1".to_owned());
+    let drift = MachineDrift::OtherValue { setting, given, found };
     let found = SettingsReport {
         controls: "interrupts 20 changed".to_owned(),
-        troubles: vec!["control `governor` has no effect: refused".to_owned()],
+        troubles: vec![governor.clone()],
         absent: Vec::new(),
-        drifts: vec!["/proc/irq/7: given `0`, holds `0,1`".to_owned(), "another".to_owned()],
+        drifts: vec![drift, MachineDrift::CpuOffline { cpu: 1 }],
     };
     let record = collect_with(Some(in_force(1, "1")), |findings| findings.settings = found, |_| {});
     assert_eq!(record.conditions.machine["controls"], "interrupts 20 changed");
-    assert_eq!(sentences(&record.degraded), "control `governor` has no effect: refused");
+    assert_eq!(record.degraded, [governor.into()]);
     let said = "the machine's settings drifted during the run: /proc/irq/7: given `0`, \
                 holds `0,1`; and 1 more";
     assert_eq!(sentences(&record.invalid_because), said);

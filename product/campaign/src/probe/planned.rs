@@ -8,7 +8,7 @@ use quietcore_backend::rooms::Rooms;
 use quietcore_backend::setting::BackendSetting;
 use quietcore_evidence::ProbeEntry;
 use quietcore_host::Facts;
-use quietcore_record::reason::{NotInForce, Reason, RunProblem};
+use quietcore_record::reason::{Reason, RunProblem};
 use quietcore_record::record::Record;
 use quietcore_settings::{Changed, MemoryShare, RequestedSettings};
 use quietcore_site::{Backend, ProbeName, Site};
@@ -108,8 +108,8 @@ impl PlannedProbe {
         let mut records = measured?;
         let may = machine.controls.is_some();
         let changed = not_changed(&self.settings.controls, false, may, &found.absent);
-        let troubles = found.troubles.into_iter().map(|problem| NotInForce::Control { problem });
-        let degraded: Vec<Reason> = troubles.chain(changed).map(Reason::from).collect();
+        let troubles = found.troubles.into_iter().chain(changed);
+        let degraded: Vec<Reason> = troubles.map(Reason::from).collect();
         let drifted = found.drifts.split_first().map(|(first, more)| RunProblem::MachineDrifted {
             first: first.clone(),
             more: more.len(),

@@ -32,7 +32,7 @@ pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
         if row == 5 {
             record.degraded = vec![
                 quietcore_record::reason::NotInForce::Control {
-                    problem: "control `load-balance` has no effect: `<x>` is refused".to_owned(),
+                    problem: "control `load-balance` has no effect: `<x>` is refused".into(),
                 }
                 .into(),
             ];
