@@ -342,3 +342,59 @@ fn not_measured<'a>(run: &'a Run, because: &'a str) -> impl Iterator<Item = NotM
         because: because.to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use quietcore_evidence::read_manifest;
+
+    use super::*;
+    use crate::world::simulated::{SITE, Simulated, Told, runs, site};
+
+    fn begin(evidence: &std::path::Path) -> Campaign {
+        let site = site();
+        let asked = Asked {
+            site: &site,
+            site_bytes: SITE.as_bytes(),
+            site_folder: None,
+            started_at: "2026-01-02T03:04:05Z",
+            length: None,
+            limits: Vec::new(),
+            not_chosen: Vec::new(),
+        };
+        Campaign::begin(Writer::create(evidence).unwrap(), asked, runs(), Vec::new()).unwrap()
+    }
+
+    /// Goal: a campaign that was interrupted keeps the cycles of that part, and goes on with what
+    /// is missing alone.
+    /// Method: the second of two profiles is told to stop after ten seconds.
+    #[test]
+    fn a_campaign_that_was_interrupted_goes_on_and_loses_no_cycle() {
+        let folder = tempfile::tempdir().unwrap();
+        let evidence = folder.path().join("evidence");
+        let world = Simulated::on_time();
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut campaign = begin(&evidence);
+        let mut told = Told { stop: Some((Arc::clone(&stop), 700)) };
+        let outcome =
+            world.with_machine(|machine| campaign.measure_all(machine, &mut told, &stop)).unwrap();
+        assert_eq!((outcome, world.counts()), (Outcome::Interrupted, (2, 2)));
+        let earlier = read_record(&evidence, "axis.tp2.cpu1").unwrap();
+        assert!(earlier.interrupted && earlier.release.count() > 9_000);
+        stop.store(false, Ordering::Relaxed);
+        let (writer, manifest) =
+            (Writer::open(&evidence).unwrap(), read_manifest(&evidence).unwrap());
+        let mut campaign = Campaign::resume(writer, manifest, "", "", runs(), Vec::new()).unwrap();
+        let missing: Vec<_> = campaign.runs().iter().map(|run| run.profile.clone()).collect();
+        assert_eq!(missing, ["tp2"]);
+        let outcome = world
+            .with_machine(|machine| campaign.measure_all(machine, &mut Told::default(), &stop))
+            .unwrap();
+        assert_eq!((outcome, world.counts()), (Outcome::Completed, (3, 3)));
+        let whole = read_record(&evidence, "axis.tp2.cpu1").unwrap();
+        assert_eq!(whole.release.count(), earlier.release.count() + 60_000);
+        let manifest = read_manifest(&evidence).unwrap();
+        assert!(manifest.complete && manifest.not_measured.is_empty());
+    }
+}

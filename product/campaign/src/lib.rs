@@ -36,6 +36,7 @@ mod programs;
 mod run;
 mod troubles;
 mod work;
+mod world;
 
 pub use campaign::{Asked, Campaign, CampaignError, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
@@ -43,3 +44,4 @@ pub use observer::{Advance, Observer, Progress};
 pub use programs::Programs;
 pub use run::{PartitionRun, Run, runs, setting_of};
 pub use work::{PartitionWork, ProgramRun};
+pub use world::{Live, Process, World};

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use quietcore_assembly::Workshop;
 use quietcore_campaign::{
-    Advance, Asked, Campaign, CampaignError, Machine, Observer, Programs, Progress, Run, measure,
-    runs,
+    Advance, Asked, Campaign, CampaignError, Live, Machine, Observer, Programs, Progress, Run,
+    measure, runs,
 };
 use quietcore_evidence::{Writer, read_manifest};
 use quietcore_record::class::catalogue;
@@ -87,6 +87,7 @@ static PLATFORM: OnceLock<Platform> = OnceLock::new();
 
 fn machine<'a>(runtime: &'a Path, conditions: &'a BTreeMap<String, String>) -> Machine<'a> {
     Machine {
+        world: &Live,
         runtime,
         conditions,
         platform: PLATFORM.get_or_init(Platform::default),

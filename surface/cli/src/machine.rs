@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quietcore_campaign::{Machine, Run};
+use quietcore_campaign::{Live, Machine, Run};
 use quietcore_host::Facts;
 use quietcore_settings::{Controls, DmaLatency, LiveSettings, Store};
 use quietcore_site::Control;
@@ -86,6 +86,7 @@ pub(crate) fn with<T>(
     let emulated = emulated(facts);
     let guests_interpreted = facts.virtualization.why_guests_are_not_real(facts);
     Ok(measure(&Machine {
+        world: &Live,
         runtime: &runtime,
         conditions: &facts.conditions_summary(),
         platform: &facts.platform(),

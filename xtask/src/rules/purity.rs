@@ -39,7 +39,11 @@ const MACHINE_CRATES: [&str; 7] =
     ["libc", "memmap2", "nix", "procfs", "rustix", "signal-hook", "tempfile"];
 
 /// Folders whose code runs in a simulation.
-const SIMULATED: [&str; 1] = ["product/supervisor/src/keeper/"];
+const SIMULATED: [&str; 3] = [
+    "product/campaign/src/measure/",
+    "product/campaign/src/probe/",
+    "product/supervisor/src/keeper/",
+];
 
 /// Ends of paths that reach the machine past the `World`.
 const PAST_THE_WORLD: [(&str, &[&str]); 7] = [

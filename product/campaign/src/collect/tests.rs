@@ -84,6 +84,7 @@ fn collect_with(
     change(&exchange);
     let run = run();
     let machine = Machine {
+        world: &crate::Live,
         runtime: Path::new("quietcore-runtime"),
         conditions: &BTreeMap::new(),
         platform: &Platform::default(),

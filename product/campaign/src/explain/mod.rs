@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use quietcore_backend::job::Job;
-use quietcore_backend::process::Partition;
 use quietcore_process::snare::{Snare, SnareJob};
 use quietcore_record::ledger::Ledgers;
 use quietcore_trace::instance::Instance;
@@ -28,6 +27,7 @@ use quietcore_units::{CpuId, CpuSet, Nanos};
 
 use crate::run::{PartitionRun, Run};
 use crate::work::PartitionWork;
+use crate::world::Process;
 use observe::Observation;
 
 /// The late releases of a partition, explained.
@@ -100,10 +100,10 @@ impl Explaining {
     }
 
     /// Begins to observe `partitions`, which are in the order of the run.
-    pub(crate) fn begin(&mut self, partitions: &[Partition]) {
+    pub(crate) fn begin(&mut self, partitions: &[Box<dyn Process>]) {
         for (prepared, partition) in self.partitions.iter_mut().zip(partitions) {
             let Some(prepared) = prepared else { continue };
-            let observation = Observation::new(prepared, partition);
+            let observation = Observation::new(prepared, &**partition);
             let stop = Arc::clone(&self.stop);
             let thread = thread::Builder::new().name("explain".to_owned());
             prepared.observing = thread.spawn(move || observation.run(&stop)).ok();

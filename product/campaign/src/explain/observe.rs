@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use quietcore_backend::process::{Partition, ThreadNumbers};
+use quietcore_backend::process::ThreadNumbers;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskStatistics;
 use quietcore_process::exchange::Exchange;
@@ -20,6 +20,7 @@ use quietcore_units::Nanos;
 
 use super::words;
 use super::{Explained, Prepared};
+use crate::world::Process;
 
 /// Time between two looks at the snare.
 const LOOK: Duration = Duration::from_millis(10);
@@ -70,7 +71,7 @@ struct Quiet {
 }
 
 impl Observation {
-    pub(super) fn new(prepared: &Prepared, partition: &Partition) -> Self {
+    pub(super) fn new(prepared: &Prepared, partition: &dyn Process) -> Self {
         Self {
             snare: Arc::clone(&prepared.snare),
             instance: prepared.instance.clone(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 /// Translates the numbers of one partition's threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadNumbers {
     /// Host's number of the container's first process; `None` where the numbers are the same.
     pub(super) container: Option<u32>,

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use quietcore_backend::memory::Victim;
+use quietcore_clock::Clock;
 use quietcore_load::{Achieved, Pace};
 use quietcore_probe::memory::{AccessPattern, Answer, Command};
 use quietcore_process::field::FieldState;
@@ -20,14 +21,19 @@ use crate::probe::ProbeError;
 pub(super) struct Bench<'a> {
     victim: Victim,
     neighbours: &'a mut Neighbours,
+    clock: &'a dyn Clock,
     standing: Standing,
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(victim: Victim, neighbours: &'a mut Neighbours) -> Self {
+    pub(super) fn new(
+        victim: Victim,
+        neighbours: &'a mut Neighbours,
+        clock: &'a dyn Clock,
+    ) -> Self {
         let state = victim.read_back().ok();
         let standing = Standing { state, degraded: victim.degraded().to_vec(), drift: None };
-        Self { victim, neighbours, standing }
+        Self { victim, neighbours, clock, standing }
     }
 
     /// Returns the thread that measures.
@@ -35,13 +41,19 @@ impl<'a> Bench<'a> {
         self.victim.thread()
     }
 
-    pub(super) fn neighbours(&mut self) -> &mut Neighbours {
-        self.neighbours
+    /// Measures the operations per second of one neighbour at full pace.
+    pub(super) fn full_pace(&mut self) -> Result<f64, ProbeError> {
+        self.neighbours.full_pace(self.clock)
+    }
+
+    /// Lets the neighbours rest, and returns when all do.
+    pub(super) fn rest(&mut self) -> Result<(), ProbeError> {
+        self.neighbours.rest()
     }
 
     /// Lays a new random cycle of accesses while the neighbours rest.
     pub(super) fn cycle(&mut self, round: u32) -> Result<(), ProbeError> {
-        self.neighbours.turn(Pace::Rest)?;
+        self.rest()?;
         // Each round has another cycle; all runs have the same ones.
         self.victim.tell(Command::Cycle { seed: u64::from(round) })?;
         Ok(())
@@ -59,7 +71,7 @@ impl<'a> Bench<'a> {
         round: u32,
         pace: Pace,
     ) -> Result<MemoryBlock, ProbeError> {
-        self.neighbours.turn(pace)?;
+        self.neighbours.turn(pace, self.clock)?;
         self.neighbours.begin();
         let answer = self.victim.tell(Command::Measure { pattern })?;
         let load_bytes_per_second = self.neighbours.end();

@@ -16,7 +16,7 @@ mod pressure;
 mod records;
 mod routines;
 
-use std::time::Instant;
+use std::time::Duration;
 
 use quietcore_backend::memory::Victim;
 use quietcore_host::Facts;
@@ -25,7 +25,7 @@ use quietcore_process::thread::Standing;
 use quietcore_record::record::Record;
 use quietcore_record::slowdown;
 use quietcore_site::{Partition, Site};
-use quietcore_units::{CpuId, CpuSet};
+use quietcore_units::{CpuId, CpuSet, Nanos};
 
 use super::{Probe, ProbeContext, ProbeError, some_measured};
 use crate::measure::reservation_in_force;
@@ -100,20 +100,21 @@ impl Memory {
     ) -> Result<Vec<Record>, ProbeError> {
         let (plan, machine, stop) = (&self.plan, context.machine, context.stop);
         let mut records = Vec::new();
-        let make = |begin: Instant, started_at: String, reservation, stopped: bool| Maker {
+        let clock = machine.world.clock();
+        let make = |begin: Nanos, started_at: String, reservation, stopped: bool| Maker {
             plan,
             machine,
             started_at,
-            duration: begin.elapsed(),
+            duration: Duration::from_nanos(clock.now().saturating_sub(begin).get()),
             reservation,
             stopped,
         };
-        let now = || (Instant::now(), (machine.time_of_day)());
+        let now = || (clock.now(), (machine.time_of_day)());
         if plan.has(MemoryPart::Curves) || plan.has(MemoryPart::Pressure) {
             let victim = Victim::start(machine.runtime, &job(plan), &context.room)?;
             let reserved = reservation_in_force(victim.partition());
             let mut steps = Steps::new(context.observer, stop);
-            let mut bench = Bench::new(victim, neighbours);
+            let mut bench = Bench::new(victim, neighbours, clock);
             if plan.has(MemoryPart::Curves) {
                 let (begin, started_at) = now();
                 let curves = curves::measure(plan, &mut bench, &mut steps)?;

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use quietcore_clock::Clock;
 use quietcore_load::{Achieved, LoadRequest, LoadSet, Pace};
 use quietcore_record::reason::RunProblem;
 use quietcore_site::LoadKind;
@@ -12,6 +12,7 @@ use quietcore_units::Nanos;
 
 use crate::loads::LoadsAchieved;
 use crate::probe::ProbeError;
+use crate::world::{nanos, sleep};
 
 /// The longest time that neighbours may take until all of them work, or rest.
 const TURN_MAX: Nanos = Nanos::from_secs(10);
@@ -48,37 +49,33 @@ impl Neighbours {
         set.wait_until_running(TURN_MAX)?;
         let mut neighbours =
             Self { set, pace: Pace::Full, achieved: LoadsAchieved::default(), pass, worked: false };
-        neighbours.turn(Pace::Rest)?;
+        neighbours.rest()?;
         Ok(neighbours)
     }
 
-    /// Sets their pace, and returns when it holds: once all have gone through their sets, or all
-    /// rest.
-    pub(super) fn turn(&mut self, pace: Pace) -> Result<(), ProbeError> {
-        if pace != self.pace {
-            self.set.set_pace(pace);
-            match pace {
-                Pace::Rest => self.set.wait_until_resting(TURN_MAX)?,
-                Pace::Full | Pace::AtMost(_) => {
-                    self.set.wait_until_running(TURN_MAX)?;
-                    self.settle();
-                }
-            }
-            self.pace = pace;
+    /// Lets them rest, and returns when all do.
+    pub(super) fn rest(&mut self) -> Result<(), ProbeError> {
+        if self.pace != Pace::Rest {
+            self.set.set_pace(Pace::Rest);
+            self.set.wait_until_resting(TURN_MAX)?;
+            self.pace = Pace::Rest;
         }
         Ok(())
     }
 
-    /// Waits until they have gone through their sets once, for [`SETTLE_MAX`] at most.
-    fn settle(&mut self) {
-        let Some(pass) = self.pass else { return thread::sleep(SETTLE_BLIND) };
-        let (begin, mut moved) = (Instant::now(), 0.0);
-        while moved < pass && begin.elapsed() < SETTLE_MAX {
-            thread::sleep(LOOK_EVERY);
-            let bytes =
-                |it: Achieved| it.bytes_per_second.unwrap_or(pass) * it.interval.as_secs_f64();
-            moved += self.set.measure().pop().map_or(pass, bytes);
+    /// Sets their pace, and returns when it holds: once all have gone through their sets, or all
+    /// rest.
+    pub(super) fn turn(&mut self, pace: Pace, clock: &dyn Clock) -> Result<(), ProbeError> {
+        if pace == Pace::Rest {
+            return self.rest();
         }
+        if pace != self.pace {
+            self.set.set_pace(pace);
+            self.set.wait_until_running(TURN_MAX)?;
+            settle(self.pass, clock, || self.set.measure().pop());
+            self.pace = pace;
+        }
+        Ok(())
     }
 
     /// Begins to measure a block.
@@ -99,12 +96,12 @@ impl Neighbours {
     }
 
     /// Measures the operations per second of one worker at full pace.
-    pub(super) fn full_pace(&mut self) -> Result<f64, ProbeError> {
-        self.turn(Pace::Full)?;
+    pub(super) fn full_pace(&mut self, clock: &dyn Clock) -> Result<f64, ProbeError> {
+        self.turn(Pace::Full, clock)?;
         self.begin();
-        thread::sleep(FULL_PACE);
+        sleep(clock, FULL_PACE);
         let achieved = self.set.measure().pop();
-        self.turn(Pace::Rest)?;
+        self.rest()?;
         let rate = |it: Achieved| it.operations_per_second / f64::from(it.workers.max(1));
         Ok(achieved.map_or(0.0, rate))
     }
@@ -131,9 +128,57 @@ impl Neighbours {
     }
 }
 
+/// Waits until neighbours have moved the bytes of one `pass` through their sets, for [`SETTLE_MAX`]
+/// at most. `measure` returns the work since its last call.
+fn settle(pass: Option<f64>, clock: &dyn Clock, mut measure: impl FnMut() -> Option<Achieved>) {
+    let Some(pass) = pass else { return sleep(clock, SETTLE_BLIND) };
+    let end = clock.now() + nanos(SETTLE_MAX);
+    let mut moved = 0.0;
+    while moved < pass && clock.now() < end {
+        sleep(clock, LOOK_EVERY);
+        let bytes = |it: Achieved| it.bytes_per_second.unwrap_or(pass) * it.interval.as_secs_f64();
+        moved += measure().map_or(pass, bytes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use quietcore_clock::FakeClock;
+    use quietcore_units::CpuSet;
+
     use super::*;
+
+    /// Returns the time for which neighbours settle that move a pass of 1 MB at this rate.
+    fn settled(pass: Option<f64>, bytes_per_second: Option<f64>) -> Duration {
+        let clock = FakeClock::default();
+        settle(pass, &clock, || {
+            Some(Achieved {
+                kind: LoadKind::MemoryBandwidth,
+                workers: 1,
+                workers_alive: 1,
+                workers_stalled: 0,
+                size: None,
+                cpus: CpuSet::EMPTY,
+                interval: nanos(LOOK_EVERY),
+                operations_per_second: 1.0,
+                unit: "blocks/s".into(),
+                bytes_per_second,
+                cpu_share: 1.0,
+                faults: Vec::new(),
+            })
+        });
+        Duration::from_nanos(clock.now().get())
+    }
+
+    /// Goal: a block begins when the caches hold again what they held, and never later than 100 ms.
+    #[test]
+    fn neighbours_settle_for_one_pass_and_not_for_ever() {
+        let pass = Some(1e6);
+        assert_eq!(settled(pass, Some(1e8)), LOOK_EVERY * 4, "10 ms are within the fourth look");
+        let slow = settled(pass, Some(1.0));
+        assert!(slow >= SETTLE_MAX && slow < SETTLE_MAX + LOOK_EVERY, "{slow:?}");
+        assert_eq!(settled(None, None), SETTLE_BLIND, "what counts no bytes is given a fixed time");
+    }
 
     #[test]
     fn a_part_of_the_full_pace_is_a_rate() {

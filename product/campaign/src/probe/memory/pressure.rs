@@ -26,7 +26,7 @@ pub(super) fn measure(
     progress: &mut Steps<'_>,
 ) -> Result<Run, ProbeError> {
     let pattern = plan.chased();
-    let full = bench.neighbours().full_pace()?;
+    let full = bench.full_pace()?;
     let mut steps: Vec<PressureStep> = (1..=plan.steps)
         .map(|step| PressureStep { asked_permille: step * 1_000 / plan.steps, pairs: Vec::new() })
         .collect();
@@ -55,7 +55,7 @@ pub(super) fn measure(
             }
         }
     }
-    bench.neighbours().turn(Pace::Rest)?;
+    bench.rest()?;
     steps.retain(|step| !step.pairs.is_empty());
     Ok(Run { pattern, working_set_bytes, steps })
 }

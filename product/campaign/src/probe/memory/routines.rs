@@ -50,7 +50,8 @@ pub(super) fn measure(
         }
         let mut pair = [None, None];
         for beside in turns(round, 0) {
-            neighbours.turn(if beside { Pace::Full } else { Pace::Rest })?;
+            let pace = if beside { Pace::Full } else { Pace::Rest };
+            neighbours.turn(pace, context.machine.world.clock())?;
             neighbours.begin();
             let process = MeasuringProcess::start(context.machine.runtime, &plan, &context.room)?;
             reserved = reserved.or_else(|| reservation_in_force(process.partition()));
@@ -65,7 +66,7 @@ pub(super) fn measure(
             blocks[1].push(beside);
         }
     }
-    neighbours.turn(Pace::Rest)?;
+    neighbours.rest()?;
     let (achieved, wrong) = neighbours.take_achieved();
     Ok(Blocks { plan, blocks, achieved, reservation: reserved, wrong })
 }

@@ -1,18 +1,17 @@
 //! One run on the machine: loads and partitions are brought up, watched, and brought down again.
 
+mod watch;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use quietcore_backend::process::{ExitCounts, Partition, PartitionError, Room};
+use quietcore_backend::process::{PartitionError, Room};
 use quietcore_backend::rooms::Rooms;
-use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::TaskState;
 use quietcore_host::Source;
-use quietcore_host::conditions::{interrupts_on, reservation_of};
+use quietcore_host::conditions::reservation_of;
 use quietcore_load::LoadError;
 use quietcore_process::exchange::Exchange;
 use quietcore_record::isolation::Row;
@@ -27,12 +26,13 @@ use quietcore_units::Nanos;
 use crate::activity::Activity;
 use crate::collect::Collector;
 use crate::explain::Explaining;
-use crate::findings::{ExitsLook, Findings, PartitionFindings, PlatformSeen};
-use crate::observer::{Observer, Progress};
+use crate::findings::{Findings, PartitionFindings};
+use crate::observer::Observer;
 use crate::probe::ProbeError;
 use crate::run::{PartitionRun, Run};
 use crate::troubles::{Heard, Listener};
-use crate::work::PartitionWork;
+use crate::world::{Process, World};
+use watch::{Watch, note_shares};
 
 /// Time between two looks at the exchange.
 pub(crate) const POLL: Duration = Duration::from_millis(100);
@@ -46,6 +46,8 @@ const OVERTIME_MAX: Nanos = Nanos::from_secs(30);
 /// The machine, as all runs of a campaign have it.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
+    /// Time, and the processes of partitions: [`Live`](crate::Live), but in a simulation.
+    pub world: &'a dyn World,
     /// The program `quietcore-runtime`.
     pub runtime: &'a Path,
     /// Facts about the machine that stand beside every number.
@@ -141,10 +143,11 @@ pub fn measure(
         partitions.push(start(partition, index, machine, &mut explaining, &room)?);
     }
     explaining.begin(&partitions);
-    let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
+    let exchanges: Vec<_> = partitions.iter().map(|partition| partition.exchange()).collect();
     let mut listeners = listeners(run, &exchanges);
     let mut watch = Watch {
         run,
+        clock: machine.world.clock(),
         loads: &mut loads,
         listeners: &mut listeners,
         activity: &mut activity,
@@ -217,7 +220,7 @@ fn yielded_nothing(records: &[Record], findings: &Findings) -> bool {
 /// the observer of the latter.
 fn note_words(
     run: &Run,
-    partitions: &mut [Partition],
+    partitions: &mut [Box<dyn Process>],
     findings: &mut Findings,
     observer: &mut dyn Observer,
 ) {
@@ -254,10 +257,10 @@ fn start(
     machine: &Machine<'_>,
     explaining: &mut Explaining,
     room: &Room,
-) -> Result<Partition, PartitionError> {
+) -> Result<Box<dyn Process>, PartitionError> {
     let (mut job, shape) = partition.work.job();
     let files = explaining.lay(index, &mut job);
-    Partition::start_with(machine.runtime, &job, &shape, files, room)
+    machine.world.start(machine.runtime, &job, &shape, files, room)
 }
 
 /// Prepares the rooms in which the partitions of the run are started.
@@ -306,141 +309,9 @@ fn start_loads(
     Loads::start(runtime, &run.loads, (group, run.settings.cpus))
 }
 
-/// The parts of a run that are looked at while it is on.
-struct Watch<'a, 'b> {
-    run: &'a Run,
-    loads: &'a mut Loads,
-    listeners: &'a mut [Listener<'b>],
-    activity: &'a mut Activity,
-    findings: &'a mut Findings,
-    settings: &'a mut HeldSettings,
-    observer: &'a mut dyn Observer,
-    stop: &'a AtomicBool,
-}
-
-impl Watch<'_, '_> {
-    /// Returns why a partition has ended before its time, in the program's own words where that did
-    /// not start.
-    fn why_ended(&mut self, index: usize, error: PartitionError) -> MeasureError {
-        let heard = &mut self.findings.partitions[index].heard;
-        self.listeners[index].hear(heard);
-        match heard.not_started.take() {
-            Some(how) => {
-                let partition = self.run.partitions[index].name.clone();
-                MeasureError::NotStarted { partition, how }
-            }
-            None => error.into(),
-        }
-    }
-
-    /// Watches the partitions until all have ended. Returns `true` if they were told to end early.
-    fn watch(&mut self, partitions: &mut [Partition]) -> Result<bool, MeasureError> {
-        let end = Monotonic.now() + self.run.duration() + OVERTIME_MAX;
-        let mut interrupted = false;
-        let mut looks: u32 = 0;
-        let mut looked = Monotonic.now();
-        loop {
-            let now = Monotonic.now();
-            self.findings.watch_gap = self.findings.watch_gap.max(now.saturating_sub(looked));
-            looked = now;
-            let mut running = false;
-            for (index, partition) in partitions.iter_mut().enumerate() {
-                let ended = partition.has_ended().map_err(|error| self.why_ended(index, error));
-                running |= !ended?;
-            }
-            self.observer.progress(progress(self.run, partitions));
-            if !running {
-                return Ok(interrupted);
-            }
-            if self.stop.load(Ordering::Relaxed) && !interrupted {
-                partitions.iter().for_each(Partition::request_stop);
-                interrupted = true;
-            }
-            if Monotonic.now() > end {
-                return Err(MeasureError::Hung { overtime: OVERTIME_MAX });
-            }
-            let due = looks.is_multiple_of(READ_BACK_EVERY);
-            for (index, partition) in partitions.iter().enumerate() {
-                read_back(partition, &mut self.findings.partitions[index], due);
-                note_exits(partition, &mut self.findings.partitions[index]);
-                self.listen(index, partition);
-                self.end_in_time(index, partition);
-            }
-            if self.settings.poll().drifting.is_some() {
-                note_shares(partitions, self.findings);
-            }
-            if looks % LOADS_EVERY == LOADS_EVERY - 1 {
-                self.findings.loads.add(self.loads.measure());
-            }
-            self.activity.sample();
-            // Last, because it reads many files once: nothing that is due waits for it.
-            for (index, partition) in partitions.iter().enumerate() {
-                note_platform(partition, self.run, index, self.findings);
-            }
-            looks = looks.wrapping_add(1);
-            thread::sleep(POLL);
-        }
-    }
-
-    /// Reads the events of a program, and stops the partition at its first fault: in fault it runs
-    /// no step, so there is nothing to go on for.
-    fn listen(&mut self, index: usize, partition: &Partition) {
-        let heard = &mut self.findings.partitions[index].heard;
-        if hear(self.run, index, &mut self.listeners[index], heard, self.observer) {
-            partition.request_stop();
-        }
-    }
-
-    /// Stops a program whose length is a time, once that time has passed.
-    fn end_in_time(&mut self, index: usize, partition: &Partition) {
-        let PartitionWork::Program(program) = &self.run.partitions[index].work else { return };
-        let found = &mut self.findings.partitions[index];
-        if program.cycles.is_some() || found.ended_in_time {
-            return;
-        }
-        if let Some(lead) = partition.region().task(0)
-            && lead.state() == TaskState::Running
-            && Monotonic.now() >= Nanos::new(lead.first_release_ns()) + program.measured
-        {
-            found.ended_in_time = true;
-            partition.request_stop();
-        }
-    }
-}
-
-/// Notes the settings in force for each task that is measuring: at its first look, then when `due`.
-fn read_back(partition: &Partition, found: &mut PartitionFindings, due: bool) {
-    for (task, seen) in partition.region().tasks().zip(&mut found.states) {
-        // A task that does not run yet is still preparing itself, and one that was just read may
-        // have ended meanwhile: neither is a drift.
-        if (due || seen.first.is_none())
-            && task.state() == TaskState::Running
-            && let Ok(state) = partition.read_back(task)
-            && task.state() == TaskState::Running
-        {
-            seen.note(state);
-        }
-    }
-}
-
-/// Notes once, while its leading task runs, what a partition got of the machine: its reservation,
-/// and the interrupts that may arrive on its CPUs.
-fn note_platform(partition: &Partition, run: &Run, index: usize, findings: &mut Findings) {
-    let found = &mut findings.partitions[index];
-    let lead = partition.region().task(0);
-    let runs = lead.is_some_and(|lead| lead.state() == TaskState::Running);
-    if found.platform.is_some() || !runs {
-        return;
-    }
-    let cpus = run.partitions[index].work.pinned_cpus();
-    let interrupts = if cpus.is_empty() { None } else { interrupts_on(&Source::live(), cpus) };
-    found.platform =
-        Some(PlatformSeen { interrupts, reservation: reservation_in_force(partition) });
-}
-
 /// Returns the reservation of a partition that runs, with its share of cache and bandwidth; `None`
 /// where it could not be read back.
-pub(crate) fn reservation_in_force(partition: &Partition) -> Option<ReservationInForce> {
+pub(crate) fn reservation_in_force(partition: &dyn Process) -> Option<ReservationInForce> {
     let mut reservation = reservation_of(&Source::live(), partition.process_id());
     if let Some(share) = partition.share() {
         let reservation = reservation.get_or_insert_default();
@@ -450,56 +321,5 @@ pub(crate) fn reservation_in_force(partition: &Partition) -> Option<ReservationI
     reservation
 }
 
-/// Notes the share of the last-level cache and of the memory bandwidth that each partition has, and
-/// whether it still holds.
-fn note_shares(partitions: &[Partition], findings: &mut Findings) {
-    for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
-        let Some(share) = partition.share() else { continue };
-        found.share.get_or_insert_with(|| share.to_string());
-        if let Err(error) = share.check() {
-            found.share_drift.get_or_insert_with(|| error.to_string());
-        }
-    }
-}
-
-/// Notes how often the processor of a guest has left it, once its leading task runs.
-fn note_exits(partition: &Partition, found: &mut PartitionFindings) {
-    let Some(exits) = partition.exit_counts() else { return };
-    let leading = partition.region().task(0);
-    let Some(leading) = leading.filter(|task| task.state() == TaskState::Running) else { return };
-    let Ok(counters) = leading.counters() else { return };
-    let ExitCounts { to_process, all } = exits;
-    found.exits.note(ExitsLook { cycles: counters.cycles, to_process, all });
-}
-
-fn progress(run: &Run, partitions: &[Partition]) -> Progress {
-    let mut sum = Progress { planned_cycles: run.cycles(), ..Progress::default() };
-    for partition in partitions {
-        for task in partition.region().tasks() {
-            if task.state() == TaskState::Starting {
-                continue;
-            }
-            let counters = task.counters().unwrap_or_default();
-            sum.cycles += counters.cycles;
-            sum.missed_cycles += counters.missed_cycles;
-            sum.worst = sum.worst.max(Nanos::new(task.release().totals().max_ns));
-        }
-    }
-    sum
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_of_the_matrix_does_not_hide_that_a_control_changed_nothing() {
-        let asked = [Control::LoadBalance, Control::Governor];
-        let absent = NotInForce::ControlAbsent { control: "load-balance".to_owned() };
-        assert_eq!(not_changed(&asked, true, true, &asked[..1]), [absent]);
-        assert_eq!(not_changed(&asked, true, true, &[]), []);
-        assert_eq!(not_changed(&asked, true, false, &[]).len(), 2, "without root neither is");
-        assert_eq!(not_changed(&asked, false, true, &asked[1..]), []);
-        assert_eq!(not_changed(&asked, false, false, &[]).len(), 2);
-    }
-}
+mod tests;

@@ -1,0 +1,280 @@
+//! A world for tests, in which time passes only when somebody sleeps.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use quietcore_backend::job::Job;
+use quietcore_backend::process::{
+    ExitCounts, PartitionError, Printed, PrintedLines, Room, ThreadNumbers,
+};
+use quietcore_clock::{Clock, FakeClock};
+use quietcore_exchange::{Recorder, Region, Release, Shape, TaskState, TaskStatistics};
+use quietcore_probe::job::LatencyJob;
+use quietcore_process::exchange::Exchange;
+use quietcore_record::class::catalogue;
+use quietcore_record::record::{Platform, Record, TimeReality};
+use quietcore_settings::HeldShare;
+use quietcore_site::Site;
+use quietcore_units::{ByteSize, CpuSet, Nanos, SchedulingPolicy, ThreadSettings};
+
+use super::{Process, World};
+use crate::measure::Machine;
+use crate::observer::{Advance, Observer, Progress};
+use crate::programs::Programs;
+use crate::run::{self, Run};
+
+/// Two profiles of one minute each, at a period of 1 ms.
+pub(crate) const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "motion-control"
+
+[partition.vcr]
+cpus = [1]
+
+[campaign]
+profiles = ["tp1", "tp2"]
+duration = "60 s"
+exceedance = 1e-3
+"#;
+
+/// Returns the site of [`SITE`].
+pub(crate) fn site() -> Site {
+    quietcore_site::read("press.toml", SITE.as_bytes(), &catalogue()).expect("it is a site")
+}
+
+/// Returns the runs of [`SITE`], without loads, which are not simulated.
+pub(crate) fn runs() -> Vec<Run> {
+    let mut runs = run::runs(&site(), "", CpuSet::EMPTY, &Programs::default());
+    runs.iter_mut().for_each(|run| run.loads.clear());
+    runs
+}
+
+/// An observer that interrupts a run.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The flag to be set, and the number of looks before that.
+    pub(crate) stop: Option<(Arc<AtomicBool>, u32)>,
+}
+
+impl Observer for Told {
+    fn step(&mut self, _: &str) {}
+    fn tell(&mut self, _: &str) {}
+    fn begin(&mut self, _: &Run) {}
+    fn progress(&mut self, _: Progress) {
+        let Some((stop, looks)) = &mut self.stop else { return };
+        match looks.checked_sub(1) {
+            Some(left) => *looks = left,
+            None => stop.store(true, Ordering::Relaxed),
+        }
+    }
+    fn fault(&mut self, _: &Run, _: &str, _: &str) {}
+    fn advance(&mut self, _: &Advance<'_>) {}
+    fn end(&mut self, _: &Run, _: &[Record]) {}
+    fn failed(&mut self, _: &Run, because: &str) {
+        panic!("{because}");
+    }
+}
+
+/// The instant at which time begins.
+const BEGIN: Nanos = Nanos::from_secs(1);
+/// The latency of each release.
+const LATENCY: Nanos = Nanos::from_micros(7);
+
+/// A machine with a clock of its own, whose partitions are on time, or hang.
+#[derive(Debug)]
+pub(crate) struct Simulated {
+    clock: Rc<FakeClock>,
+    hangs: bool,
+    /// Number of partitions that were started and stopped.
+    counts: Rc<(Cell<u32>, Cell<u32>)>,
+}
+
+impl Simulated {
+    /// Makes one in which nothing is late and nothing hangs.
+    pub(crate) fn on_time() -> Self {
+        Self::oversleeping([])
+    }
+
+    /// Makes one in which the sleeps end late by these times, in turn.
+    pub(crate) fn oversleeping(oversleeps: impl IntoIterator<Item = Nanos>) -> Self {
+        // Not at 0, which stands for "none" in an exchange.
+        let clock = FakeClock::new(BEGIN, Nanos::ZERO, oversleeps);
+        Self { clock: Rc::new(clock), hangs: false, counts: Rc::default() }
+    }
+
+    /// Makes one whose partitions don't end.
+    pub(crate) fn hanging() -> Self {
+        Self { hangs: true, ..Self::on_time() }
+    }
+
+    /// Gives a machine in this world, without settings that could be changed, to `measure`.
+    pub(crate) fn with_machine<T>(&self, measure: impl FnOnce(&Machine<'_>) -> T) -> T {
+        measure(&Machine {
+            world: self,
+            runtime: Path::new("quietcore-runtime"),
+            conditions: &BTreeMap::new(),
+            platform: &Platform::default(),
+            time: &TimeReality::Native,
+            emulated: None,
+            guests_interpreted: None,
+            dma_latency_held: true,
+            container_folder: None,
+            controls: None,
+            time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
+        })
+    }
+
+    /// Returns the time that has passed.
+    pub(crate) fn passed(&self) -> Nanos {
+        self.clock.now().saturating_sub(BEGIN)
+    }
+
+    /// Returns the number of partitions that were started, and of those that were stopped.
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        (self.counts.0.get(), self.counts.1.get())
+    }
+}
+
+impl World for Simulated {
+    fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    fn start(
+        &self,
+        _: &Path,
+        job: &Job,
+        shape: &Shape,
+        _: Vec<OwnedFd>,
+        _: &Room,
+    ) -> Result<Box<dyn Process>, PartitionError> {
+        let Job::Latency(job) = job else { panic!("only releases are simulated: {job:?}") };
+        self.counts.0.set(self.counts.0.get() + 1);
+        Ok(Box::new(SimulatedProcess {
+            clock: Rc::clone(&self.clock),
+            begun: self.clock.now(),
+            job: job.clone(),
+            hangs: self.hangs,
+            exchange: Arc::new(Exchange::create(shape)?),
+            counts: Rc::clone(&self.counts),
+        }))
+    }
+}
+
+/// A process of the probe `latency`, which records its cycles when it ends.
+struct SimulatedProcess {
+    clock: Rc<FakeClock>,
+    begun: Nanos,
+    job: LatencyJob,
+    hangs: bool,
+    exchange: Arc<Exchange>,
+    counts: Rc<(Cell<u32>, Cell<u32>)>,
+}
+
+impl SimulatedProcess {
+    /// Brings the exchange up to the present instant.
+    fn catch_up(&self) {
+        let passed = self.clock.now().saturating_sub(self.begun).whole_times(self.job.period);
+        let is_done = passed >= self.job.cycles;
+        let is_told = self.region().stop_requested();
+        let tasks = (0..self.job.cpus.len() as u32).filter_map(|task| self.region().task(task));
+        for (task, cpu) in tasks.zip(&self.job.cpus) {
+            if task.state().has_ended() {
+                continue;
+            }
+            let mut recorder = Recorder::new(task, self.job.period, 1);
+            if self.hangs || !(is_done || is_told) {
+                recorder.set_state(TaskState::Running);
+                continue;
+            }
+            recorder.set_first_release(self.begun);
+            for cycle in 0..passed.min(self.job.cycles) {
+                let due = self.begun + self.job.period * cycle;
+                recorder.record(&Release {
+                    due,
+                    started: due + LATENCY,
+                    wakeup_latency: LATENCY,
+                    margin: Nanos::ZERO,
+                    spin: Nanos::ZERO,
+                    cpu: cpu.unwrap_or_default(),
+                });
+            }
+            recorder.set_state(if is_done { TaskState::Finished } else { TaskState::Stopped });
+        }
+    }
+}
+
+impl Process for SimulatedProcess {
+    fn exchange(&self) -> Arc<Exchange> {
+        Arc::clone(&self.exchange)
+    }
+
+    fn region(&self) -> Region<'_> {
+        self.exchange.region()
+    }
+
+    fn process_id(&self) -> u32 {
+        0
+    }
+
+    fn thread_numbers(&self) -> ThreadNumbers {
+        ThreadNumbers::default()
+    }
+
+    fn tasks_are_threads(&self) -> bool {
+        true
+    }
+
+    fn exit_counts(&self) -> Option<ExitCounts> {
+        None
+    }
+
+    fn share(&self) -> Option<&HeldShare> {
+        None
+    }
+
+    fn read_back(&self, _: &TaskStatistics) -> io::Result<ThreadSettings> {
+        let affinity = self.job.cpus.iter().flatten().map(ToString::to_string).next();
+        Ok(ThreadSettings {
+            policy: SchedulingPolicy::Fifo { priority: 90 },
+            affinity: affinity.map_or(CpuSet::EMPTY, |cpu| cpu.parse().expect("it is a CPU")),
+            locked: ByteSize::new(1 << 20),
+        })
+    }
+
+    fn has_ended(&mut self) -> Result<bool, PartitionError> {
+        self.catch_up();
+        Ok(self.region().tasks().all(|task| task.state().has_ended()))
+    }
+
+    fn request_stop(&self) {
+        self.region().request_stop();
+    }
+
+    fn stop(&mut self) -> Result<(), PartitionError> {
+        self.counts.1.set(self.counts.1.get() + 1);
+        Ok(())
+    }
+
+    fn take_remarks(&mut self) -> String {
+        String::new()
+    }
+
+    fn printed(&self) -> Printed {
+        Printed::default()
+    }
+
+    fn take_printed(&self) -> PrintedLines {
+        PrintedLines::default()
+    }
+}
