@@ -30,6 +30,7 @@ mod upkeep;
 use std::fmt;
 use std::io;
 
+use quietcore_record::reason::ShareDrift;
 use quietcore_site::Vcr;
 use serde::{Deserialize, Serialize};
 
@@ -124,27 +125,18 @@ pub enum ResctrlError {
         /// The error of the kernel.
         because: io::Error,
     },
-    /// Somebody else has come to ways that are reserved.
-    #[error("group `{group}` has come since, and may fill {ways} of the partition's ways")]
-    Filled {
-        /// Name of the group.
-        group: String,
-        /// Number of the ways that it may fill.
-        ways: u32,
-    },
-    /// A value that was written reads back as another.
-    #[error(
-        "`{RESCTRL}/{path}`: wrote `{written}`, read back `{found}`; the kernel or another program \
-         overrides it"
-    )]
-    NotEffective {
-        /// Path of the file below the root.
-        path: String,
-        /// The value that was written.
-        written: String,
-        /// The value that it holds.
-        found: String,
-    },
+    /// A share is not what was given, or not the partition's alone.
+    #[error(transparent)]
+    Drift(#[from] ShareDrift),
+}
+
+impl From<ResctrlError> for ShareDrift {
+    fn from(error: ResctrlError) -> Self {
+        match error {
+            ResctrlError::Drift(drift) => drift,
+            other => Self::Unreadable { error: other.to_string() },
+        }
+    }
 }
 
 /// A share that belongs to a partition until this is dropped.
@@ -233,7 +225,7 @@ impl<T: ResctrlTree> HeldShare<T> {
     /// others change the tree, that can't be told and counts as so.
     ///
     /// # Errors
-    /// [`ResctrlError::NotEffective`], [`ResctrlError::Filled`].
+    /// [`ResctrlError::Drift`], or those of reading the files.
     pub fn check(&self) -> Result<(), ResctrlError> {
         let lock = self.tree.try_lock().map_err(ResctrlError::NoResctrl)?;
         if lock.is_none() {
@@ -249,7 +241,7 @@ impl<T: ResctrlTree> HeldShare<T> {
             let known = |group: &str| choice.shared.iter().any(|(name, _)| name == group);
             let others = shared(choice.mask, &standing(&self.tree)?);
             if let Some((group, ways)) = others.into_iter().find(|(group, _)| !known(group)) {
-                return Err(ResctrlError::Filled { group, ways });
+                return Err(ShareDrift::Filled { group, ways }.into());
             }
         }
         match &self.limits {
@@ -535,7 +527,8 @@ fn in_force(tree: &impl ResctrlTree, group: &str, limits: &Limits) -> Result<(),
 fn overridden(group: &str, written: &impl fmt::Display, found: &impl fmt::Display) -> ResctrlError {
     let words = |it: &dyn fmt::Display| it.to_string().trim().replace('\n', " ");
     let (written, found) = (words(written), words(found));
-    ResctrlError::NotEffective { path: schemata(group), written, found }
+    let file = format!("{RESCTRL}/{}", schemata(group));
+    ShareDrift::Overridden { file, written, found }.into()
 }
 
 fn change(path: &str, result: io::Result<()>) -> Result<(), ResctrlError> {

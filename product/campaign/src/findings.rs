@@ -1,7 +1,7 @@
 //! Findings of a run that are not in the exchange.
 
 use quietcore_backend::process::Printed;
-use quietcore_record::reason::NotInForce;
+use quietcore_record::reason::{NotInForce, ShareDrift};
 use quietcore_record::record::{InterruptPlacement, ReservationInForce};
 use quietcore_settings::SettingsReport;
 use quietcore_units::{Nanos, ThreadSettings};
@@ -51,8 +51,8 @@ pub(crate) struct PartitionFindings {
     /// Its share of the last-level cache and of the memory bandwidth; `None` where it shared them
     /// with all others.
     pub(crate) share: Option<String>,
-    /// Reason why it did not have that share all the time.
-    pub(crate) share_drift: Option<String>,
+    /// The first change of that share while it ran; `None` if it held.
+    pub(crate) share_drift: Option<ShareDrift>,
     /// SHA-256 of the module of its program; `None` without one.
     pub(crate) module_sha256: Option<String>,
     /// Its part of the machine; `None` where its leading task was never seen running.

@@ -39,7 +39,7 @@ pub use in_force::{NotInForce, ThreadSetting};
 pub use inconsistency::{HistogramName, Inconsistency};
 pub use injection::InjectionFinding;
 pub use run::{NotReal, RunProblem, TaskEnd};
-pub use setting::{MachineDrift, MachineSetting, Refusal, SettingFailure};
+pub use setting::{MachineDrift, MachineSetting, Refusal, SettingFailure, ShareDrift};
 pub use verdict::{Missing, VerdictReason};
 
 /// A reason against a record, or a limit of what it shows.

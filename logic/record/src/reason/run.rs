@@ -6,7 +6,7 @@ use quietcore_units::{Nanos, ThreadSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MachineDrift;
+use super::{MachineDrift, ShareDrift};
 
 /// The reason why the times of a record are none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,8 +110,8 @@ pub enum RunProblem {
     },
     /// The cache ways or the bandwidth of the partition changed during the run.
     ShareDrifted {
-        /// Sentence on the change.
-        drift: String,
+        /// The change that was seen first.
+        drift: ShareDrift,
     },
     /// Nobody looked at the run for longer than evidence allows.
     Unwatched {

@@ -6,6 +6,7 @@
 //! | [`Refusal`] | why a value was not given to it |
 //! | [`SettingFailure`] | that it did not take its value |
 //! | [`MachineDrift`] | that it, or a CPU, did not stay as it was given |
+//! | [`ShareDrift`] | that a partition's share of the cache or the bandwidth did not stay |
 
 use std::fmt;
 
@@ -210,4 +211,41 @@ impl fmt::Display for MachineDrift {
             Self::Stated(sentence) => sentence.fmt(f),
         }
     }
+}
+
+/// The way in which a partition lost its share of the last-level cache or of the memory bandwidth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum ShareDrift {
+    /// A file of resctrl holds another value than was written.
+    #[error(
+        "`{file}`: wrote `{written}`, read back `{found}`; the kernel or another program overrides \
+         it"
+    )]
+    Overridden {
+        /// Path of the file, which begins with `/`.
+        file: String,
+        /// The value that was written.
+        written: String,
+        /// The value that it holds.
+        found: String,
+    },
+    /// Another group has come to ways of the cache that are reserved.
+    #[error("group `{group}` has come since, and may fill {ways} of the partition's ways")]
+    Filled {
+        /// Name of the group that has come.
+        group: String,
+        /// Number of the ways that it may fill.
+        ways: u32,
+    },
+    /// Files of resctrl can't be read any more.
+    #[error("{error}")]
+    Unreadable {
+        /// The error of reading them, with its remedy.
+        error: String,
+    },
+    /// A change that an earlier version kept as a sentence.
+    #[error("{0}")]
+    #[serde(untagged)]
+    Stated(Stated),
 }

@@ -47,6 +47,8 @@ fn samples() -> Vec<Reason> {
         RunProblem::SettingsDrifted { first: settings(90), then: settings(1) }.into(),
         RunProblem::MachineDrifted { first: MachineDrift::CpuOffline { cpu: 1 }, more: 2 }.into(),
         RunProblem::MachineDrifted { first: MachineDrift::Stated(text().into()), more: 0 }.into(),
+        RunProblem::ShareDrifted { drift: ShareDrift::Filled { group: text(), ways: 2 } }.into(),
+        RunProblem::ShareDrifted { drift: ShareDrift::Stated(text().into()) }.into(),
         RunProblem::Unwatched { gap_ns: 2_000_000_000 }.into(),
         RunProblem::LoadIncomplete { kind: text(), problems: vec![text()] }.into(),
         NotInForce::refused(ThreadSetting::Policy, "not permitted").into(),

@@ -165,7 +165,7 @@ pub(super) fn note_shares(partitions: &[Box<dyn Process>], findings: &mut Findin
         let Some(share) = partition.share() else { continue };
         found.share.get_or_insert_with(|| share.to_string());
         if let Err(error) = share.check() {
-            found.share_drift.get_or_insert_with(|| error.to_string());
+            found.share_drift.get_or_insert_with(|| error.into());
         }
     }
 }
