@@ -2,6 +2,7 @@
 //! one.
 
 use quietcore_osek::configuration::{Checking, Class, Kind, Scale};
+use quietcore_wording::FilePosition;
 
 use crate::problem::Remark;
 
@@ -33,12 +34,8 @@ pub struct Configuration {
 pub struct Definition {
     /// The name of a task, of an ISR, of a callback or of a hook.
     pub name: String,
-    /// The file, as given to [`read`](crate::read) or as written in `#include`.
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: u32,
-    /// The column in characters, counted from 1.
-    pub column: u32,
+    /// The position of that name.
+    pub position: FilePosition,
 }
 
 /// All of them. They are no part of what a configuration means: two are the same wherever their

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quietcore_wording::FilePosition;
 pub use quietcore_wording::PROBLEMS_MAX;
 use serde::Serialize;
 
@@ -15,12 +16,9 @@ const TOKEN_SHOWN_MAX: usize = 40;
 /// One thing that is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The file, as given to [`read`](crate::read) or as written in `#include`.
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: u32,
-    /// The column in characters, counted from 1.
-    pub column: u32,
+    /// The position of the token.
+    #[serde(flatten)]
+    pub position: FilePosition,
     /// The token that was found there; empty at the end of a file.
     pub token: String,
     /// The problem and its remedy: lower case, without a final stop.
@@ -30,12 +28,9 @@ pub struct Problem {
 /// Something that is allowed and may still surprise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// The file, as given to [`read`](crate::read) or as written in `#include`.
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: u32,
-    /// The column in characters, counted from 1.
-    pub column: u32,
+    /// The position of the token.
+    #[serde(flatten)]
+    pub position: FilePosition,
     /// The token that the remark is about.
     pub token: String,
     /// The remark as a sentence: lower case, without a final stop.
@@ -44,27 +39,26 @@ pub struct Remark {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_at(f, &self.file, (self.line, self.column), &self.token, &self.message)
+        write_at(f, &self.position, &self.token, &self.message)
     }
 }
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_at(f, &self.file, (self.line, self.column), &self.token, &self.message)
+        write_at(f, &self.position, &self.token, &self.message)
     }
 }
 
 fn write_at(
     f: &mut fmt::Formatter<'_>,
-    file: &str,
-    (line, column): (u32, u32),
+    position: &FilePosition,
     token: &str,
     message: &str,
 ) -> fmt::Result {
     if token.is_empty() {
-        write!(f, "{file}:{line}:{column}: end of the file: {message}")
+        write!(f, "{position}: end of the file: {message}")
     } else {
-        write!(f, "{file}:{line}:{column}: `{token}`: {message}")
+        write!(f, "{position}: `{token}`: {message}")
     }
 }
 
@@ -198,12 +192,13 @@ impl Collector {
 
     /// Returns the position of a name, for those who read the configuration.
     pub(crate) fn definition(&self, name: &str, place: TextPosition) -> Definition {
-        Definition {
-            name: name.to_owned(),
-            file: self.files[usize::from(place.file)].clone(),
-            line: place.line,
-            column: place.column,
-        }
+        Definition { name: name.to_owned(), position: self.position(place) }
+    }
+
+    /// Returns a position with the name of its file.
+    fn position(&self, place: TextPosition) -> FilePosition {
+        let TextPosition { file, line, column } = place;
+        FilePosition { file: self.files[usize::from(file)].clone(), line, column }
     }
 
     /// The remarks, or the problems if there is one.
@@ -217,10 +212,9 @@ impl Collector {
                 });
             }
             self.remarks.sort_by_key(|found| found.place);
-            let remarks = self.remarks.into_iter().map(|found| Remark {
-                file: self.files[usize::from(found.place.file)].clone(),
-                line: found.place.line,
-                column: found.place.column,
+            let remarks = std::mem::take(&mut self.remarks);
+            let remarks = remarks.into_iter().map(|found| Remark {
+                position: self.position(found.place),
                 token: found.token,
                 message: found.message,
             });
@@ -228,10 +222,9 @@ impl Collector {
         }
         // Stable: what was found first at a place is shown first.
         self.problems.sort_by_key(|found| found.place);
-        let problems = self.problems.into_iter().map(|found| Problem {
-            file: self.files[usize::from(found.place.file)].clone(),
-            line: found.place.line,
-            column: found.place.column,
+        let problems = std::mem::take(&mut self.problems);
+        let problems = problems.into_iter().map(|found| Problem {
+            position: self.position(found.place),
             token: found.token,
             message: found.message,
         });

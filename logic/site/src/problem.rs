@@ -2,18 +2,16 @@
 
 use std::fmt;
 
+use quietcore_wording::FilePosition;
 pub use quietcore_wording::PROBLEMS_MAX;
 use serde::Serialize;
 
 /// A place in a site file, written `site.toml:9:10: `partition.axis.vcr.cpus``.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct KeyPosition {
-    /// The name of the file as given to [`read`](crate::read).
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column in characters, counted from 1.
-    pub column: usize,
+    /// The position of its first character; the file as given to [`read`](crate::read).
+    #[serde(flatten)]
+    pub position: FilePosition,
     /// The dotted path of the key, arrays by the name of the element where it has one; empty where
     /// the whole file is meant.
     pub key: String,
@@ -21,7 +19,7 @@ pub struct KeyPosition {
 
 impl fmt::Display for KeyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
+        write!(f, "{}", self.position)?;
         if !self.key.is_empty() {
             write!(f, ": `{}`", self.key)?;
         }

@@ -25,8 +25,12 @@ fn use_reading(text: &str, reading: Reading) {
         Err(problems) => {
             assert!(problems.iter().next().is_some(), "a refusal says why");
             for problem in &problems {
-                assert!(!problem.message.is_empty() && problem.line >= 1 && problem.column >= 1);
-                if problem.file == "hostile.oil" {
+                assert!(
+                    !problem.message.is_empty()
+                        && problem.position.line >= 1
+                        && problem.position.column >= 1
+                );
+                if problem.position.file == "hostile.oil" {
                     assert_place(text, problem);
                 }
             }
@@ -52,13 +56,13 @@ fn use_reading(text: &str, reading: Reading) {
 /// The token is where the problem says it is.
 fn assert_place(text: &str, problem: &quietcore_oil::Problem) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let line = text.split('\n').nth(problem.line as usize - 1).expect("the line exists");
-    let rest: String = line.chars().skip(problem.column as usize - 1).collect();
+    let line = text.split('\n').nth(problem.position.line as usize - 1).expect("the line exists");
+    let rest: String = line.chars().skip(problem.position.column as usize - 1).collect();
     let token = problem.token.trim_end_matches('…');
     // What is not printable is replaced, a string is told as what it means, and a file that is
     // included or too large by its name.
     let is_literal = !token.contains(['\u{fffd}', '"', '\\']) && !rest.starts_with(['#', '"']);
-    if is_literal && token != problem.file {
+    if is_literal && token != problem.position.file {
         assert!(rest.starts_with(token), "{problem}\n{line}");
     }
 }

@@ -63,8 +63,8 @@ fn answer(text: &str) -> String {
         {
             continue;
         }
-        let line = lines[problem.line as usize - 1];
-        let rest: String = line.chars().skip(problem.column as usize - 1).collect();
+        let line = lines[problem.position.line as usize - 1];
+        let rest: String = line.chars().skip(problem.position.column as usize - 1).collect();
         // That of a directive is the file.
         let unquoted = rest.strip_prefix('"').unwrap_or(&rest);
         let found = rest.starts_with(&problem.token)

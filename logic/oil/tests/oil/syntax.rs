@@ -144,7 +144,9 @@ proptest! {
         match read_text(&shorter) {
             Ok(other) => prop_assert!(forgotten >= tokens.len() || other != meant),
             Err(problems) => {
-                prop_assert!(problems.iter().all(|one| one.line >= 1 && one.column >= 1));
+                let places = problems.iter().map(|one| &one.position);
+                let mut counts = places.flat_map(|place| [place.line, place.column]);
+                prop_assert!(counts.all(|count| count >= 1));
             }
         }
     }

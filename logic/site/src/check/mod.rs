@@ -79,7 +79,7 @@ fn unique<'n>(
         let path = path.key("name");
         match seen.get(name) {
             Some(first) => {
-                let line = collector.document.place(first).line;
+                let line = collector.document.place(first).position.line;
                 collector.refuse(
                     &path,
                     format!("a {what} `{name}` is there already, on line {line}"),

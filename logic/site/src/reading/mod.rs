@@ -12,6 +12,7 @@ pub(crate) mod place;
 pub(crate) mod schema;
 pub(crate) mod shape;
 
+use quietcore_wording::FilePosition;
 use toml::de::{DeTable, Error};
 
 use crate::problem::{KeyPosition, Problem, Problems, sorted};
@@ -28,7 +29,8 @@ const SYNTAX_ERRORS_MAX: usize = 50;
 /// The text in `bytes`, within the limits of a site file.
 pub(crate) fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, Problems> {
     let refuse = |line, column, problem: String, remedy: &str| {
-        let place = KeyPosition { file: file.to_owned(), line, column, key: String::new() };
+        let place =
+            KeyPosition { position: FilePosition::new(file, line, column), key: String::new() };
         let remedy = remedy.to_owned();
         Err(sorted(vec![Problem { place, problem, remedy }], 0))
     };

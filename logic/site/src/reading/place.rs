@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use quietcore_wording::FilePosition;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -139,12 +140,8 @@ impl<'t> Document<'t> {
         }
         let line = self.line_of(offset);
         let start = self.line_starts[line - 1];
-        KeyPosition {
-            file: self.file.clone(),
-            line,
-            column: 1 + self.text[start..offset].chars().count(),
-            key,
-        }
+        let column = 1 + self.text[start..offset].chars().count();
+        KeyPosition { position: FilePosition::new(&self.file, line, column), key }
     }
 
     /// The place of every key in the file, by its dotted name. Meant for files without a problem,
@@ -156,24 +153,19 @@ impl<'t> Document<'t> {
         // One sweep over the text: counting each column from the start of its line would take
         // hours for a file of one long line.
         let mut places = BTreeMap::new();
-        let mut last = self.place_at(0, String::new());
-        let mut last_offset = 0;
+        let (mut last_offset, mut last_line, mut last_column) = (0, 1, 1);
         for (offset, key) in keys {
             let line = self.line_of(offset);
-            let (from, column) = if line == last.line {
-                (last_offset, last.column)
+            let (from, column) = if line == last_line {
+                (last_offset, last_column)
             } else {
                 (self.line_starts[line - 1], 1)
             };
             let passed = self.text.get(from..offset).unwrap_or_default();
-            last = KeyPosition {
-                file: self.file.clone(),
-                line,
-                column: column + passed.chars().count(),
-                key: key.clone(),
-            };
-            last_offset = offset;
-            places.insert(key, last.clone());
+            let column = column + passed.chars().count();
+            let position = FilePosition::new(&self.file, line, column);
+            (last_offset, last_line, last_column) = (offset, line, column);
+            places.insert(key.clone(), KeyPosition { position, key });
         }
         places
     }
@@ -279,13 +271,13 @@ mod tests {
         let document = document();
         let vcr = Path::top().key("partition").index(0).key("vcr");
         let place = document.place(&vcr.key("cpus").index(1));
-        assert_eq!((place.line, place.column), (6, 12));
+        assert_eq!((place.position.line, place.position.column), (6, 12));
         assert_eq!(place.key, "partition.axis.vcr.cpus[1]");
-        assert_eq!(document.key_place(&vcr.key("cpus")).column, 1);
+        assert_eq!(document.key_place(&vcr.key("cpus")).position.column, 1);
         assert_eq!(vcr.header(false), "[partition.vcr]");
         let all = document.places();
         assert_eq!(all["partition.axis.vcr.cpus[1]"], place);
-        assert_eq!(all["site.name"].column, 8);
+        assert_eq!(all["site.name"].position.column, 8);
         let second = Path::top().key("partition").index(1);
         assert_eq!(document.place(&second).to_string(), "f:7:1: `partition[1]`");
     }
@@ -296,7 +288,7 @@ mod tests {
         let path = Path::top().key("partition").index(0).key("program").key("period");
         assert!(!document.has(&path));
         let place = document.place(&path);
-        assert_eq!((place.line, place.column), (3, 1));
+        assert_eq!((place.position.line, place.position.column), (3, 1));
         assert_eq!(place.key, "partition.axis.program.period");
     }
 }

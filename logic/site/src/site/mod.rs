@@ -132,7 +132,7 @@ impl Site {
 
     /// The name of the file it was read from, as given to [`read`](crate::read).
     pub fn file(&self) -> &str {
-        &self.places.whole.file
+        &self.places.whole.position.file
     }
 
     /// The CPUs for everything that is not a partition; `None` means every online CPU that no

@@ -29,7 +29,7 @@ fn a_file_of_100_mb_is_refused_before_it_is_read() {
 #[test]
 fn what_is_not_utf_8_is_named_by_its_place() {
     let problem = only_problem(b"[site]\nname = \"\xff\"\n");
-    assert_eq!((problem.place.line, problem.place.column), (2, 9));
+    assert_eq!((problem.place.position.line, problem.place.position.column), (2, 9));
     assert_eq!(problem.problem, "the byte at offset 15 isn't UTF-8");
     let utf_16 = only_problem(b"\xff\xfe[\0s\0");
     assert!(utf_16.remedy.contains("UTF-16"), "{utf_16}");

@@ -83,7 +83,7 @@ fn cpus_that_are_not_there_are_refused() {
     refused(&site, &machine(2), "partition.a.vcr.cpus", "CPU 3 is not online");
     refused(&site, &machine(2), "host.housekeeping", "choose from CPUs 0,1");
     let refusals = plan(&site, &machine(2)).unwrap_err();
-    assert_eq!((refusals[0].place.line, refusals[0].place.column), (7, 8));
+    assert_eq!((refusals[0].place.position.line, refusals[0].place.position.column), (7, 8));
 }
 
 #[test]

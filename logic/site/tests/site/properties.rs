@@ -27,8 +27,8 @@ fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
 fn check_problems(problems: &Problems, bytes: &[u8]) -> Result<(), TestCaseError> {
     let lines = 1 + bytes.iter().filter(|byte| **byte == b'\n').count();
     for problem in problems {
-        prop_assert!((1..=lines).contains(&problem.place.line), "{}", problem);
-        prop_assert!(problem.place.column >= 1);
+        prop_assert!((1..=lines).contains(&(problem.place.position.line as usize)), "{}", problem);
+        prop_assert!(problem.place.position.column >= 1);
         prop_assert!(!problem.problem.is_empty() && !problem.remedy.is_empty());
         prop_assert!(!problem.to_string().contains('\n'), "{}", problem);
     }

@@ -129,9 +129,9 @@ fn leave_out_ours(sources: &mut Sources) {
 fn refusal(problems: &Problems, is_generated: bool) -> BuildError {
     let errors = problems.iter().map(|problem| Diagnostic {
         severity: Severity::Error,
-        file: problem.file.clone(),
-        line: Some(problem.line),
-        column: Some(problem.column),
+        file: problem.position.file.clone(),
+        line: Some(problem.position.line),
+        column: Some(problem.position.column),
         message: if problem.token.is_empty() {
             format!("end of the file: {}", problem.message)
         } else {
@@ -258,7 +258,7 @@ impl Application {
                 (function, format!("there is no `{function}` in the folder; {remedy}"))
             }
         };
-        let place = self.configuration.definition(name);
+        let place = self.configuration.definition(name).map(|found| &found.position);
         Diagnostic {
             severity: Severity::Error,
             file: place.map_or_else(|| self.file.clone(), |place| place.file.clone()),

@@ -24,7 +24,7 @@ pub(super) fn check(line: &Line<'_>, collector: &mut Collector<'_, '_>) -> Optio
         if let (Some(variable), Some(entry)) = (&raw.variable, &raw.entry)
             && let Some(first) = seen.insert((variable, entry), index)
         {
-            let first = collector.document.place(&line.path.key("map").index(first)).line;
+            let first = collector.document.place(&line.path.key("map").index(first)).position.line;
             collector.refuse(
                 &path.key("variable"),
                 format!("`{variable}` is mapped to `{entry}` already, on line {first}"),
@@ -61,7 +61,7 @@ fn one_writer(map: &[(usize, Mapping)], line: &Line<'_>, collector: &mut Collect
             (&one.variable, &one.entry) != (&other.variable, &other.entry)
         });
         if let Some(first) = first {
-            let at = collector.document.place(&line.path.key("map").index(first)).line;
+            let at = collector.document.place(&line.path.key("map").index(first)).position.line;
             collector.refuse(&path, format!("{problem}, on line {at}"), "keep one of the two");
         }
     }

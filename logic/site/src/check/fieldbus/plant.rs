@@ -161,7 +161,8 @@ pub(super) fn together(line: &Line<'_>, collector: &mut Collector<'_, '_>) {
             let Some((other, first)) = moved.insert((kind, signal), (index, channel)) else {
                 continue;
             };
-            let line = collector.document.place(&line.path.key("subdevice").index(other)).line;
+            let line =
+                collector.document.place(&line.path.key("subdevice").index(other)).position.line;
             collector.refuse(
                 &path.key("connect").key(channel),
                 format!(
