@@ -21,11 +21,11 @@ use quietcore_guest::probing::{Begin, Fenced, begin, counter, rest, ring};
 use quietcore_osek::configuration::{Checking, Class, Configuration, Isr, Task};
 use quietcore_osek::port::bare::Bare;
 use quietcore_osek::system::System;
-use quietcore_probe::guest::job::{GuestOsekJob, InterruptTrigger, series};
+use quietcore_probe::guest::job::{GuestOsekJob, series};
 use quietcore_probe::routines::program::{SOURCES, Stacks, isrs, source_of, tasks};
 use quietcore_probe::routines::series::{BURST, Look, Progress, run};
-use quietcore_probe::routines::{Body, Bring, Kernel, MARKS};
-use quietcore_units::Nanos;
+use quietcore_probe::routines::{Bring, Kernel, MARKS};
+use quietcore_units::{Nanos, Routine, Trigger};
 
 /// The stacks; MainTask's holds what records.
 const STACKS: Stacks = Stacks { main: 64 << 10, other: 16 << 10 };
@@ -140,8 +140,8 @@ extern "C" fn main_task() {
     // SAFETY: this task alone uses it.
     if let Some(work) = unsafe { (*DESK.0.get()).take() } {
         let rows = (0..).zip(series());
-        for (row, (body, way)) in rows {
-            if !measure(&work, row, body, way) {
+        for (row, (routine, way)) in rows {
+            if !measure(&work, row, routine, way) {
                 break;
             }
         }
@@ -155,12 +155,12 @@ extern "C" fn main_task() {
 }
 
 /// Measures a series. Returns whether to go on.
-fn measure(work: &KernelMeasurement, row: u32, body: Body, way: Option<InterruptTrigger>) -> bool {
+fn measure(work: &KernelMeasurement, row: u32, routine: Routine, way: Option<Trigger>) -> bool {
     let KernelMeasurement { job, region, burst } = work;
     let Some(task) = region.task(row) else { return false };
     let mut recorder = Recorder::new(task, Nanos::from_secs(60), job.loops);
     recorder.set_state(TaskState::Running);
-    if let (Some(InterruptTrigger::Timer), Some(source)) = (way, source_of(body)) {
+    if let (Some(Trigger::Timer), Some(source)) = (way, source_of(routine)) {
         SYSTEM.port().board().apic().set_timer_vector(SOURCE_VECTOR + source as u8);
     }
     let mut rest_at = None;
@@ -186,17 +186,14 @@ fn measure(work: &KernelMeasurement, row: u32, body: Body, way: Option<Interrupt
     };
     let (warm_up, loops) = (job.warm_up, job.loops);
     let unfinished = match way {
-        None | Some(InterruptTrigger::Software) => {
-            run::<Here, Fenced, BySoftware>(body, warm_up, loops, look, take)
+        // No series of a guest has signals, which are an operating system's.
+        None | Some(Trigger::Software | Trigger::Signal) => {
+            run::<Here, Fenced, BySoftware>(routine, warm_up, loops, look, take)
         }
-        Some(InterruptTrigger::Lapic) => {
-            run::<Here, Fenced, ByLapic>(body, warm_up, loops, look, take)
-        }
-        Some(InterruptTrigger::Timer) => {
-            run::<Here, Fenced, ByTimer>(body, warm_up, loops, look, take)
-        }
-        Some(InterruptTrigger::Doorbell) => {
-            run::<Here, Fenced, ByDoorbell>(body, warm_up, loops, look, take)
+        Some(Trigger::Lapic) => run::<Here, Fenced, ByLapic>(routine, warm_up, loops, look, take),
+        Some(Trigger::Timer) => run::<Here, Fenced, ByTimer>(routine, warm_up, loops, look, take),
+        Some(Trigger::Doorbell) => {
+            run::<Here, Fenced, ByDoorbell>(routine, warm_up, loops, look, take)
         }
     };
     let is_whole = unfinished == 0 && taken == loops;

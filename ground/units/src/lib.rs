@@ -11,6 +11,7 @@
 //! | [`Scheduling`], [`ThreadRequest`] | what a thread is asked to be | |
 //! | [`Wake`], [`WakeKind`] | how a task waits for its release | `early wake, 50 µs before the release` |
 //! | [`Overrun`], [`FaultReaction`] | what follows when a program is late or at fault | `catch-up`, `hold` |
+//! | [`Routine`], [`Trigger`] | a measured routine of a kernel, and how its interrupt is brought | `istentry`, `timer` |
 //! | [`Causes`] | an error with its causes | `the site can't run: no room` |
 //!
 //! A quantity that crosses a crate border has one of these types instead of a suffix in its name.
@@ -24,6 +25,7 @@ mod data_type;
 mod duration;
 mod quantity;
 mod request;
+mod routine;
 mod size;
 mod thread;
 mod trouble;
@@ -35,6 +37,7 @@ pub use data_type::DataType;
 pub use duration::Nanos;
 pub use quantity::UnitError;
 pub use request::{MemoryLock, Scheduling, ThreadRequest};
+pub use routine::{Routine, Trigger};
 pub use size::{BitCount, BitRate, ByteSize};
 pub use thread::{SchedulingPolicy, SettingsChange, ThreadSettings};
 pub use trouble::{FaultReaction, Overrun};

@@ -34,8 +34,8 @@ pub mod sample;
 use std::sync::Arc;
 
 use quietcore_clock::{Counter, CounterError};
-pub use quietcore_record::record::{Routine, Trigger};
 use quietcore_units::ThreadRequest;
+pub use quietcore_units::{Routine, Trigger};
 use serde::{Deserialize, Serialize};
 
 pub use measurement::Progress;

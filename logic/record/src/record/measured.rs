@@ -30,8 +30,9 @@ pub use memory::{
     AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryEntry, MemoryMeasured, MemoryPoint,
     MemoryRun, PointEntry, PressurePair, PressureStep, ReservedWays,
 };
+pub use quietcore_units::{Routine, Trigger};
 pub use round_trip::RoundTripRun;
-pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
+pub use routine::{RoutineFigures, RoutineRun, TRIMMED, trimmed_mean};
 pub use scan::{
     KernelErrors, ProgramStop, Scan, ScanCounters, ScanError, ScanTerms, StopCause, Worst,
 };

@@ -1,9 +1,8 @@
 //! The jobs of guests, one type for each probe. A job is posted to the guest as it is encoded here.
 
-use quietcore_units::{Nanos, Wake};
+use quietcore_units::{Nanos, Routine, Trigger, Wake};
 use serde::{Deserialize, Serialize};
 
-use crate::routines::Body;
 use quietcore_release::Injection;
 
 /// The most bytes of an encoded job.
@@ -54,37 +53,20 @@ pub struct GuestOsekJob {
 }
 
 /// The ways to bring an interrupt in a guest, in the order of their rows in the statistics.
-pub const TRIGGERS: [InterruptTrigger; 4] = [
-    InterruptTrigger::Software,
-    InterruptTrigger::Lapic,
-    InterruptTrigger::Timer,
-    InterruptTrigger::Doorbell,
-];
-
-/// A way to bring an interrupt in a guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InterruptTrigger {
-    /// Through the virtual interrupt controller of the kernel's port.
-    Software,
-    /// By the local interrupt controller, to its own processor.
-    Lapic,
-    /// By the timer of the local interrupt controller.
-    Timer,
-    /// By a doorbell, which KVM turns into an interrupt.
-    Doorbell,
-}
+pub const TRIGGERS: [Trigger; 4] =
+    [Trigger::Software, Trigger::Lapic, Trigger::Timer, Trigger::Doorbell];
 
 /// Lists the series in the order of their rows: each routine, those with an interrupt once for
 /// every way.
-pub fn series() -> impl Iterator<Item = (Body, Option<InterruptTrigger>)> {
-    Body::ALL.into_iter().flat_map(|body| {
-        let ways: &[Option<InterruptTrigger>] =
-            if body.has_interrupt() { &SOME_TRIGGERS } else { &[None] };
-        ways.iter().map(move |way| (body, *way))
+pub fn series() -> impl Iterator<Item = (Routine, Option<Trigger>)> {
+    Routine::ALL.into_iter().flat_map(|routine| {
+        let ways: &[Option<Trigger>] =
+            if routine.has_interrupt() { &SOME_TRIGGERS } else { &[None] };
+        ways.iter().map(move |way| (routine, *way))
     })
 }
 
-const SOME_TRIGGERS: [Option<InterruptTrigger>; TRIGGERS.len()] =
+const SOME_TRIGGERS: [Option<Trigger>; TRIGGERS.len()] =
     [Some(TRIGGERS[0]), Some(TRIGGERS[1]), Some(TRIGGERS[2]), Some(TRIGGERS[3])];
 
 /// A job that can't be encoded, or bytes that are no such job.

@@ -11,13 +11,12 @@ use quietcore_units::{ByteSize, Nanos, ThreadRequest};
 use serde::{Deserialize, Serialize};
 
 use super::ProbeError;
-use super::job::{GuestOsekJob, InterruptTrigger, JOB_BYTES_MAX, TRIGGERS, encode, series};
+use super::job::{GuestOsekJob, JOB_BYTES_MAX, encode, series};
 use super::runner::{GuestFacts, Options, Outcome, run_image};
 use crate::measurement::{
     AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
 };
-use crate::osek::{Offset, Routine, Sample, Series, Trigger, Variant};
-use crate::routines::Body;
+use crate::osek::{Offset, Routine, Sample, Series, Variant};
 use crate::routines::program::SOURCES;
 
 /// The most loops of a series in a guest: as many as in a process, though a guest keeps no list of
@@ -118,15 +117,15 @@ pub fn read(
     facts: &GuestFacts,
 ) -> Result<GuestOsekMeasured, ProbeError> {
     let (mut samples, mut offset, mut stopped) = (Vec::new(), Offset::default(), false);
-    for (task, (body, way)) in region.tasks().zip(series()) {
+    for (task, (routine, trigger)) in region.tasks().zip(series()) {
         let state = task.state();
         if state == TaskState::Unused {
             stopped = true;
             break;
         }
-        let name = Routine::ALL[body as usize].name();
+        let name = routine.name();
         if state == TaskState::Failed {
-            let how = way.map_or("no interrupt", |way| trigger_of(way).meaning());
+            let how = trigger.map_or("no interrupt", |way| way.meaning());
             return Err(ProbeError::Unreadable(format!(
                 "loops of `{name}` did not come to the end of their routine ({how}); the guest's \
                  exits: {}",
@@ -135,9 +134,8 @@ pub fn read(
         }
         let raw = Histogram::from_exchange(task.release())
             .map_err(|error| ProbeError::Unreadable(error.to_string()))?;
-        let (routine, trigger) = (Routine::ALL[body as usize], way.map(trigger_of));
         let sample = Sample::of_histogram(raw, offset, facts.counter_hertz);
-        if body == Body::Empty {
+        if routine == Routine::Empty {
             offset = Offset::of_histogram(&sample.raw);
         }
         stopped |= state == TaskState::Stopped;
@@ -146,45 +144,22 @@ pub fn read(
     Ok(GuestOsekMeasured { samples, stopped })
 }
 
-/// Converts a way of bringing an interrupt to the form that records have.
-const fn trigger_of(way: InterruptTrigger) -> Trigger {
-    match way {
-        InterruptTrigger::Software => Trigger::Software,
-        InterruptTrigger::Lapic => Trigger::Lapic,
-        InterruptTrigger::Timer => Trigger::Timer,
-        InterruptTrigger::Doorbell => Trigger::Doorbell,
-    }
-}
-
 /// Returns the number of series that a guest measures.
 pub fn series_count() -> u64 {
     series().count() as u64
 }
 
-/// Returns all ways of bringing an interrupt in a guest, as records have them.
-pub fn triggers() -> [Trigger; TRIGGERS.len()] {
-    TRIGGERS.map(trigger_of)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn routines_and_bodies_stand_in_one_order() {
-        assert_eq!(Body::ALL.len(), Routine::ALL.len());
-        for (body, routine) in Body::ALL.into_iter().zip(Routine::ALL) {
-            assert_eq!(format!("{body:?}").to_lowercase(), routine.name());
-            assert_eq!(body.has_interrupt(), routine.has_interrupt());
-        }
-    }
+    use crate::guest::job::TRIGGERS;
 
     #[test]
     fn each_routine_with_an_interrupt_is_measured_in_every_way() {
         assert_eq!(series().count(), 6 + 5 * TRIGGERS.len());
         assert_eq!(
             series().next(),
-            Some((Body::Empty, None)),
+            Some((Routine::Empty, None)),
             "its median is taken off the others"
         );
     }

@@ -9,7 +9,7 @@ use super::machine::{BySignal, BySoftware, OnHost};
 use super::sample::{Offset, Sample};
 use super::{Routine, Series, Trigger};
 use crate::routines::series::{self, BURST, Look, REST};
-use crate::routines::{Body, Bring, MARKS, Reading};
+use crate::routines::{Bring, MARKS, Reading};
 
 /// The progress of a measurement, for its observer, and the flag that ends it.
 #[derive(Debug, Default)]
@@ -118,8 +118,6 @@ pub(super) fn carry_out<R: Reading>() {
 
 /// Runs all loops of a series, after those that warm the caches.
 fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) {
-    let index = Routine::ALL.iter().position(|routine| *routine == series.routine);
-    let body = Body::ALL[index.unwrap_or(0)];
     let begin = job.progress.done.load(Relaxed);
     let mut rest_at = None;
     let look = |progress: series::Progress| {
@@ -140,7 +138,8 @@ fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) 
         Look::GoOn
     };
     let take = |count| counts.push(count);
-    let unfinished = series::run::<OnHost, R, T>(body, job.warm_up, series.loops, look, take);
+    let unfinished =
+        series::run::<OnHost, R, T>(series.routine, job.warm_up, series.loops, look, take);
     SHARED.unfinished.store(SHARED.unfinished.load(Relaxed) + unfinished, Relaxed);
     if !job.progress.stop.load(Relaxed) {
         job.progress.done.store(begin + job.warm_up + series.loops, Relaxed);

@@ -19,59 +19,7 @@ use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use quietcore_osek::port::Port;
 use quietcore_osek::status::Status;
 use quietcore_osek::system::System;
-
-/// A routine: the empty measurement, and the ten of scordino2020 behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Body {
-    /// Two readings with nothing in between.
-    Empty,
-    /// `ActivateTask` of a higher task.
-    Act,
-    /// `ActivateTask` of a lower task.
-    Actl,
-    /// `DisableAllInterrupts`.
-    Intdisable,
-    /// `EnableAllInterrupts`.
-    Intenable,
-    /// The way into an ISR of category 1.
-    Isrentry,
-    /// The way into an ISR of category 2.
-    Isr2entry,
-    /// The way out of an ISR of category 1.
-    Isrexit,
-    /// The way from an ISR to a task that it activated.
-    Istentry,
-    /// The way from such a task back to the interrupted one.
-    Istexit,
-    /// `TerminateTask`.
-    Terml,
-}
-
-impl Body {
-    /// All of them, in the order of the paper.
-    pub const ALL: [Self; 11] = [
-        Self::Empty,
-        Self::Act,
-        Self::Actl,
-        Self::Intdisable,
-        Self::Intenable,
-        Self::Isrentry,
-        Self::Isr2entry,
-        Self::Isrexit,
-        Self::Istentry,
-        Self::Istexit,
-        Self::Terml,
-    ];
-
-    /// Returns `true` if an interrupt is part of it.
-    pub const fn has_interrupt(self) -> bool {
-        matches!(
-            self,
-            Self::Isrentry | Self::Isr2entry | Self::Isrexit | Self::Istentry | Self::Istexit
-        )
-    }
-}
+use quietcore_units::Routine;
 
 /// The kernel that is measured.
 pub trait Kernel: 'static {
@@ -104,8 +52,8 @@ pub trait Bring {
 pub struct Marks {
     start: AtomicU64,
     stop: AtomicU64,
-    /// Index into [`Body::ALL`].
-    body: AtomicU8,
+    /// Index into [`Routine::ALL`].
+    routine: AtomicU8,
     /// Number of the last error that a service returned; 0 for none.
     failed: AtomicU8,
 }
@@ -114,7 +62,7 @@ pub struct Marks {
 pub static MARKS: Marks = Marks {
     start: AtomicU64::new(0),
     stop: AtomicU64::new(0),
-    body: AtomicU8::new(0),
+    routine: AtomicU8::new(0),
     failed: AtomicU8::new(0),
 };
 
@@ -139,12 +87,12 @@ impl Marks {
 
     /// Returns the routine that is being measured.
     #[inline(always)]
-    pub fn body(&self) -> Body {
-        Body::ALL[usize::from(self.body.load(Relaxed)) % Body::ALL.len()]
+    pub fn routine(&self) -> Routine {
+        Routine::ALL[usize::from(self.routine.load(Relaxed)) % Routine::ALL.len()]
     }
 
-    fn begin(&self, body: Body) {
-        self.body.store(body as u8, Relaxed);
+    fn begin(&self, routine: Routine) {
+        self.routine.store(routine as u8, Relaxed);
     }
 
     /// Notes a service that failed, which means that there is no measurement.

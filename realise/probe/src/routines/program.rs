@@ -11,8 +11,9 @@
 //! until the end. Each routine with an interrupt has an ISR of its own.
 
 use quietcore_osek::configuration::{Isr, Kind, Task};
+use quietcore_units::Routine;
 
-use super::{Body, Bring, Kernel, MARKS, Reading};
+use super::{Bring, Kernel, MARKS, Reading};
 
 /// Number of Task3, which lies above MainTask and below Task4.
 const TASK3: u8 = 2;
@@ -32,13 +33,13 @@ mod source {
 }
 
 /// Returns the source of a routine's interrupt; `None` where it has none.
-pub const fn source_of(body: Body) -> Option<u32> {
-    match body {
-        Body::Isr2entry => Some(source::ISR2_ENTRY),
-        Body::Isrentry => Some(source::ISR1_ENTRY),
-        Body::Isrexit => Some(source::ISR1_EXIT),
-        Body::Istentry => Some(source::TASK_ENTRY),
-        Body::Istexit => Some(source::TASK_EXIT),
+pub const fn source_of(routine: Routine) -> Option<u32> {
+    match routine {
+        Routine::Isr2entry => Some(source::ISR2_ENTRY),
+        Routine::Isrentry => Some(source::ISR1_ENTRY),
+        Routine::Isrexit => Some(source::ISR1_EXIT),
+        Routine::Istentry => Some(source::TASK_ENTRY),
+        Routine::Istexit => Some(source::TASK_EXIT),
         _ => None,
     }
 }
@@ -113,16 +114,16 @@ extern "C" fn task1<K: Kernel>() {
 
 extern "C" fn task3<K: Kernel, R: Reading>() {
     let now = R::end();
-    match MARKS.body() {
-        Body::Act | Body::Istentry | Body::Terml => MARKS.stop_at(now),
-        Body::Istexit => MARKS.start_at(R::begin()),
+    match MARKS.routine() {
+        Routine::Act | Routine::Istentry | Routine::Terml => MARKS.stop_at(now),
+        Routine::Istexit => MARKS.start_at(R::begin()),
         _ => {}
     }
     MARKS.note(K::system().terminate_task());
 }
 
 extern "C" fn task4<K: Kernel, R: Reading>() {
-    if MARKS.body() == Body::Actl {
+    if MARKS.routine() == Routine::Actl {
         MARKS.start_at(R::begin());
         let result = K::system().activate_task(TASK3);
         MARKS.stop_at(R::end());
@@ -157,44 +158,44 @@ extern "C" fn task_exit_isr2<K: Kernel>() {
 
 /// Carries out a routine once, and leaves its two readings in [`MARKS`].
 #[inline]
-pub(super) fn once<K: Kernel, R: Reading, T: Bring>(body: Body) {
-    match body {
-        Body::Empty => {
+pub(super) fn once<K: Kernel, R: Reading, T: Bring>(routine: Routine) {
+    match routine {
+        Routine::Empty => {
             MARKS.start_at(R::begin());
             MARKS.stop_at(R::end());
         }
-        Body::Act => {
+        Routine::Act => {
             MARKS.start_at(R::begin());
             let result = K::system().activate_task(TASK3);
             MARKS.note(result);
         }
-        Body::Actl | Body::Terml => MARKS.note(K::system().activate_task(TASK4)),
-        Body::Intdisable => {
+        Routine::Actl | Routine::Terml => MARKS.note(K::system().activate_task(TASK4)),
+        Routine::Intdisable => {
             MARKS.start_at(R::begin());
             K::system().disable_all_interrupts();
             MARKS.stop_at(R::end());
             K::system().enable_all_interrupts();
         }
-        Body::Intenable => {
+        Routine::Intenable => {
             K::system().disable_all_interrupts();
             MARKS.start_at(R::begin());
             K::system().enable_all_interrupts();
             MARKS.stop_at(R::end());
         }
-        Body::Isr2entry => {
+        Routine::Isr2entry => {
             MARKS.start_at(R::begin());
             T::bring(source::ISR2_ENTRY);
         }
-        Body::Isrentry => {
+        Routine::Isrentry => {
             MARKS.start_at(R::begin());
             T::bring(source::ISR1_ENTRY);
         }
-        Body::Isrexit => {
+        Routine::Isrexit => {
             T::bring(source::ISR1_EXIT);
             MARKS.stop_at(R::end());
         }
-        Body::Istentry => T::bring(source::TASK_ENTRY),
-        Body::Istexit => {
+        Routine::Istentry => T::bring(source::TASK_ENTRY),
+        Routine::Istexit => {
             T::bring(source::TASK_EXIT);
             MARKS.stop_at(R::end());
         }

@@ -1,9 +1,9 @@
 //! The loop that repeats a routine, with looks and rests in between.
 
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, Routine};
 
 use super::program::once;
-use super::{Body, Bring, Kernel, MARKS, Reading};
+use super::{Bring, Kernel, MARKS, Reading};
 
 /// Loops between two calls of `look`.
 const LOOK_EVERY: u64 = 512;
@@ -40,25 +40,25 @@ pub struct Progress {
 /// Runs a routine `warm_up` times, and then until `take` has been given `loops` counts. `look` is
 /// called now and then. Returns the number of loops that did not come to the end of their routine.
 pub fn run<K: Kernel, R: Reading, T: Bring>(
-    body: Body,
+    routine: Routine,
     warm_up: u64,
     loops: u64,
     mut look: impl FnMut(Progress) -> Look,
     mut take: impl FnMut(u64),
 ) -> u64 {
-    MARKS.begin(body);
+    MARKS.begin(routine);
     let (mut worst, mut unfinished) = (0, 0);
     for index in 0..warm_up + loops {
         if index % LOOK_EVERY == 0 {
             match look(Progress { done: index, worst }) {
                 Look::GoOn => {}
-                Look::WarmUp(loops) => (0..loops).for_each(|_| once::<K, R, T>(body)),
+                Look::WarmUp(loops) => (0..loops).for_each(|_| once::<K, R, T>(routine)),
                 Look::Stop => break,
             }
         }
         MARKS.start_at(0);
         MARKS.stop_at(0);
-        once::<K, R, T>(body);
+        once::<K, R, T>(routine);
         let (start, stop) = MARKS.both();
         unfinished += u64::from(stop == 0);
         let count = stop.saturating_sub(start);
