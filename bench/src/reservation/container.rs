@@ -20,12 +20,11 @@ use quietcore_backend::job::{Job, latency_shape};
 use quietcore_backend::process::{Partition, Room};
 use quietcore_backend::rooms::Rooms;
 use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
-use quietcore_exchange::Setting;
 use quietcore_probe::job::LatencyJob;
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_settings::MemoryShare;
 use quietcore_site::Backend;
-use quietcore_units::{CpuId, Nanos, Scheduling, Wake};
+use quietcore_units::{CpuId, Nanos, Scheduling, ThreadSetting, Wake};
 
 use crate::cores::Awake;
 use crate::findings::{Common, Findings, Goal};
@@ -209,7 +208,7 @@ fn quantiles(
     }
     partition.stop().map_err(|error| error.to_string())?;
     let task = partition.region().task(0).ok_or("the exchange has no task")?;
-    if task.refused(Setting::Policy) {
+    if task.refused(ThreadSetting::Policy) {
         return Err("SCHED_FIFO was refused, so that nothing is compared".to_owned());
     }
     let release = Histogram::from_exchange(task.release()).map_err(|error| error.to_string())?;

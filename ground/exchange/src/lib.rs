@@ -68,7 +68,7 @@ pub use region::{
 pub use retain::{RetainReader, RetainWriter, Retained};
 pub use statistics::{
     Counters, Histogram, HistogramTotals, LateLimit, Pulse, Recorder, Release, SLOT_COUNT,
-    SPIKE_COUNT, ScanCounters, Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState,
+    SPIKE_COUNT, ScanCounters, SnapshotBuffers, Spike, TASK_SETTINGS, TaskSnapshot, TaskState,
     TaskStatistics, TimelineSlot, Worst, WritableTask, bins,
 };
 pub use trace::{

@@ -9,6 +9,7 @@
 //! | [`CpuId`], [`CpuSet`] | a logical CPU and a set of them | `3`, `0,2-5` |
 //! | [`SchedulingPolicy`], [`ThreadSettings`] | how a kernel schedules a thread | `SCHED_FIFO 90` |
 //! | [`Scheduling`], [`ThreadRequest`] | what a thread is asked to be | |
+//! | [`ThreadSetting`] | one part of that, which a kernel may refuse | |
 //! | [`Wake`], [`WakeKind`] | how a task waits for its release | `early wake, 50 µs before the release` |
 //! | [`Overrun`], [`FaultReaction`] | what follows when a program is late or at fault | `catch-up`, `hold` |
 //! | [`Routine`], [`Trigger`] | a measured routine of a kernel, and how its interrupt is brought | `istentry`, `timer` |
@@ -36,7 +37,7 @@ pub use cpus::{CPU_LIMIT, CpuId, CpuSet};
 pub use data_type::DataType;
 pub use duration::Nanos;
 pub use quantity::UnitError;
-pub use request::{MemoryLock, Scheduling, ThreadRequest};
+pub use request::{MemoryLock, Scheduling, ThreadRequest, ThreadSetting};
 pub use routine::{Routine, Trigger};
 pub use size::{BitCount, BitRate, ByteSize};
 pub use thread::{SchedulingPolicy, SettingsChange, ThreadSettings};

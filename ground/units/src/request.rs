@@ -5,6 +5,24 @@
 
 use crate::{CpuId, CpuSet, Nanos, SchedulingPolicy};
 
+/// A setting that a real-time thread asks for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ThreadSetting {
+    /// All memory of its process locked.
+    MemoryLock,
+    /// The memory that an access probe works on locked.
+    WorkingSetLock,
+    /// Timers of the thread without slack.
+    TimerSlack,
+    /// One CPU of its own.
+    Affinity,
+    /// A real-time policy with its priority.
+    Policy,
+}
+
 /// The scheduling that is asked for: a policy of Linux with its parameters (sched(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -5,11 +5,11 @@
 
 use std::io;
 
-use quietcore_exchange::{Recorder, Setting};
+use quietcore_exchange::Recorder;
 use quietcore_process::remark::remark;
 use quietcore_process::snare::{Laid, SnareJob};
 use quietcore_process::thread::{self, Prepared};
-use quietcore_units::{Causes, CpuId, Scheduling, ThreadRequest};
+use quietcore_units::{Causes, CpuId, Scheduling, ThreadRequest, ThreadSetting};
 
 /// The number that stands for an error without one.
 const NO_ERROR_NUMBER: i32 = i32::MAX;
@@ -31,7 +31,7 @@ pub fn prepare(
     let request = ThreadRequest::new(scheduling).on(cpu.and_then(CpuId::new));
     let prepared = thread::prepare(&request);
     note_refused(recorder, &prepared, cpu, memory_refused);
-    let is_pinned = prepared.refusal(Setting::Affinity).is_none();
+    let is_pinned = prepared.refusal(ThreadSetting::Affinity).is_none();
     request.cpu().filter(|_| is_pinned).map(CpuId::get)
 }
 
@@ -44,10 +44,10 @@ pub fn note_refused(
     memory_refused: Option<i32>,
 ) {
     if let Some(errno) = memory_refused {
-        recorder.refuse(Setting::MemoryLock, errno);
+        recorder.refuse(ThreadSetting::MemoryLock, errno);
     }
     if cpu.is_some_and(|cpu| CpuId::new(cpu).is_none()) {
-        recorder.refuse(Setting::Affinity, NO_ERROR_NUMBER);
+        recorder.refuse(ThreadSetting::Affinity, NO_ERROR_NUMBER);
     }
     for (setting, error) in prepared.refused() {
         recorder.refuse(*setting, number_of(error));

@@ -13,12 +13,12 @@ use std::time::Duration;
 use std::vec::Vec;
 
 use quietcore_clock::{Clock, Monotonic};
-use quietcore_exchange::{Region, Setting};
+use quietcore_exchange::Region;
 use quietcore_process::guard::{Call, Guard};
 use quietcore_process::remark::remark;
 use quietcore_process::setting;
 use quietcore_process::thread::prepare;
-use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest};
+use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest, ThreadSetting};
 
 use crate::process::job::{ProgramJob, TaskJob};
 use crate::process::threads::{EndsWithPanic, STACK_BYTES};
@@ -92,7 +92,7 @@ fn stand_beside(cpu: u32, tasks: &[TaskJob]) {
         |scheduling| ThreadRequest { exact_timers: false, ..ThreadRequest::new(scheduling) };
     let elsewhere = others.is_ok_and(|others| {
         let beside = ThreadRequest { cpus: Some(others), ..request(Scheduling::Other) };
-        !others.is_empty() && prepare(&beside).refusal(Setting::Affinity).is_none()
+        !others.is_empty() && prepare(&beside).refusal(ThreadSetting::Affinity).is_none()
     });
     if !elsewhere {
         let _ = prepare(&request(Scheduling::above_all(tasks.iter().map(|task| task.policy))));

@@ -29,6 +29,8 @@ mod state;
 use core::ops::Deref;
 use core::sync::atomic::AtomicU32;
 
+use quietcore_units::ThreadSetting;
+
 use crate::primitive::sequence::{self, READ_TRIES, TornRead};
 use crate::sync::{Acquire, AtomicU64, Relaxed};
 
@@ -41,7 +43,8 @@ pub use release::{LateLimit, Release};
 pub use snapshot::{Pulse, SnapshotBuffers, TaskSnapshot};
 pub use spikes::{SLOT_COUNT, SPIKE_COUNT, Spike, TimelineSlot};
 pub(crate) use spikes::{SharedSlot, SharedSpike};
-pub use state::{Setting, TaskState};
+pub(crate) use state::bit_of;
+pub use state::{TASK_SETTINGS, TaskState};
 
 /// The statistics of one task. All zero is a valid, unused block.
 #[repr(C, align(4096))]
@@ -110,8 +113,8 @@ impl TaskStatistics {
     }
 
     /// Returns `true` if the kernel refused the setting.
-    pub fn refused(&self, setting: Setting) -> bool {
-        self.refused.load(Relaxed) & setting.bit() != 0
+    pub fn refused(&self, setting: ThreadSetting) -> bool {
+        self.refused.load(Relaxed) & bit_of(setting) != 0
     }
 
     /// The error number of the last refusal; zero where there was none.

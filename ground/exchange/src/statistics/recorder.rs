@@ -5,12 +5,12 @@
 
 mod skipped;
 
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, ThreadSetting};
 
 use crate::primitive::sequence::SequenceWriter;
 use crate::statistics::{
-    Counters, HistogramTotals, Release, SLOT_COUNT, SPIKE_COUNT, ScanCounters, Setting,
-    SharedSpike, Spike, TaskState, TaskStatistics, TimelineSlot, WritableTask,
+    Counters, HistogramTotals, Release, SLOT_COUNT, SPIKE_COUNT, ScanCounters, SharedSpike, Spike,
+    TaskState, TaskStatistics, TimelineSlot, WritableTask, bit_of,
 };
 use crate::sync::{Relaxed, Release as Published};
 
@@ -146,8 +146,8 @@ impl<'region> Recorder<'region> {
     }
 
     /// Says that the kernel refused a setting, and with which error number.
-    pub fn refuse(&mut self, setting: Setting, error_number: i32) {
-        let refused = self.shared.refused.load(Relaxed) | setting.bit();
+    pub fn refuse(&mut self, setting: ThreadSetting, error_number: i32) {
+        let refused = self.shared.refused.load(Relaxed) | bit_of(setting);
         self.shared.refused.store(refused, Relaxed);
         self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
     }

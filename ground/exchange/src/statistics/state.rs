@@ -1,5 +1,7 @@
 //! The state of a task, and the settings that the kernel granted it.
 
+use quietcore_units::ThreadSetting;
+
 /// The state of a task, as it writes it itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskState {
@@ -50,24 +52,16 @@ impl TaskState {
     }
 }
 
-/// Something that a task asks of the kernel for itself before its first cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// To run on its CPU only.
-    Affinity,
-    /// Its scheduling policy and priority.
-    Policy,
-    /// Memory locked by `mlockall`.
-    MemoryLock,
-    /// Timers without slack, so that a sleep ends at its instant.
-    TimerSlack,
-}
+/// The settings that a task asks of the kernel for itself before its first cycle, in the order of
+/// their bits.
+pub const TASK_SETTINGS: [ThreadSetting; 4] = [
+    ThreadSetting::Affinity,
+    ThreadSetting::Policy,
+    ThreadSetting::MemoryLock,
+    ThreadSetting::TimerSlack,
+];
 
-impl Setting {
-    /// All four, in the order of their bits.
-    pub const ALL: [Self; 4] = [Self::Affinity, Self::Policy, Self::MemoryLock, Self::TimerSlack];
-
-    pub(crate) const fn bit(self) -> u64 {
-        1 << self as u32
-    }
+/// Returns the bit that says that a setting was refused; zero for one that no task asks for.
+pub(crate) fn bit_of(setting: ThreadSetting) -> u64 {
+    TASK_SETTINGS.iter().position(|one| *one == setting).map_or(0, |place| 1 << place)
 }

@@ -1,8 +1,8 @@
 //! The cycle statistics: what the partition records is what others read.
 
 use proptest::prelude::*;
-use quietcore_exchange::{Recorder, Release, SPIKE_COUNT, Setting, Shape, TaskState, Worst, bins};
-use quietcore_units::Nanos;
+use quietcore_exchange::{Recorder, Release, SPIKE_COUNT, Shape, TaskState, Worst, bins};
+use quietcore_units::{Nanos, ThreadSetting};
 
 use crate::memory::Memory;
 
@@ -26,7 +26,7 @@ fn what_the_partition_records_is_read_from_outside() {
     let host = memory.initialise(&Shape::of_tasks(2)).unwrap();
     let partition = memory.attach().unwrap();
     let mut recorder = Recorder::new(partition.task(1).unwrap(), PERIOD, 2);
-    recorder.refuse(Setting::Policy, 1);
+    recorder.refuse(ThreadSetting::Policy, 1);
     recorder.set_state(TaskState::Running);
     // The third and fourth release come in a stall of 2.5 ms.
     for (index, latency) in [5_000, 7_000, 2_500_000, 1_500_000, 500_000].into_iter().enumerate() {
@@ -35,7 +35,7 @@ fn what_the_partition_records_is_read_from_outside() {
 
     let seen = host.task(1).unwrap();
     assert_eq!(seen.state(), TaskState::Running);
-    assert!(seen.refused(Setting::Policy) && !seen.refused(Setting::Affinity));
+    assert!(seen.refused(ThreadSetting::Policy) && !seen.refused(ThreadSetting::Affinity));
     assert_eq!((seen.error_number(), seen.period_ns()), (1, 1_000_000));
     let counters = seen.counters().unwrap();
     assert_eq!(counters.cycles, 5);

@@ -2,27 +2,11 @@
 
 use std::fmt;
 
-use quietcore_units::{ByteSize, CpuSet, SchedulingPolicy};
+use quietcore_units::{ByteSize, CpuSet, SchedulingPolicy, ThreadSetting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SettingFailure, Stated};
-
-/// A setting that a real-time thread asks for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ThreadSetting {
-    /// All memory of its process locked.
-    MemoryLock,
-    /// The memory that an access probe works on locked.
-    WorkingSetLock,
-    /// Timers of the thread without slack.
-    TimerSlack,
-    /// One CPU of its own.
-    Affinity,
-    /// A real-time policy with its priority.
-    Policy,
-}
 
 /// Something that was asked for and was not in force. A record with one proves nothing about a
 /// site.

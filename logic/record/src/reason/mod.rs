@@ -35,9 +35,10 @@ use serde::{Deserialize, Serialize};
 
 pub use earlier::Stated;
 pub use foreign::{FolderProblem, ForeignProblem};
-pub use in_force::{NotInForce, ThreadSetting};
+pub use in_force::NotInForce;
 pub use inconsistency::{HistogramName, Inconsistency};
 pub use injection::InjectionFinding;
+pub use quietcore_units::ThreadSetting;
 pub use run::{NotReal, RunProblem, TaskEnd};
 pub use setting::{MachineDrift, MachineSetting, Refusal, SettingFailure, ShareDrift};
 pub use verdict::{Missing, VerdictReason};

@@ -14,9 +14,10 @@ pub mod setting;
 
 use std::io;
 
-use quietcore_exchange::Setting;
-use quietcore_record::reason::{NotInForce, ThreadSetting};
-use quietcore_units::{CpuSet, MemoryLock, Scheduling, ThreadRequest, ThreadSettings};
+use quietcore_record::reason::NotInForce;
+use quietcore_units::{
+    CpuSet, MemoryLock, Scheduling, ThreadRequest, ThreadSetting, ThreadSettings,
+};
 use rustix::thread::gettid;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug)]
 pub struct Prepared {
     request: ThreadRequest,
-    refused: Vec<(Setting, io::Error)>,
+    refused: Vec<(ThreadSetting, io::Error)>,
 }
 
 /// The settings that held for a thread, as read back.
@@ -48,22 +49,23 @@ pub fn prepare(request: &ThreadRequest) -> Prepared {
     };
     match request.memory {
         MemoryLock::Unasked => true,
-        MemoryLock::InUse => ask(Setting::MemoryLock, setting::lock_memory_in_use()),
-        MemoryLock::All => ask(Setting::MemoryLock, setting::lock_memory()),
+        MemoryLock::InUse => ask(ThreadSetting::MemoryLock, setting::lock_memory_in_use()),
+        MemoryLock::All => ask(ThreadSetting::MemoryLock, setting::lock_memory()),
     };
     if request.exact_timers {
-        ask(Setting::TimerSlack, setting::drop_timer_slack());
+        ask(ThreadSetting::TimerSlack, setting::drop_timer_slack());
     }
     let before = setting::allowed();
-    let is_pinned = request.cpus.is_some_and(|cpus| ask(Setting::Affinity, setting::allow(cpus)));
+    let is_pinned =
+        request.cpus.is_some_and(|cpus| ask(ThreadSetting::Affinity, setting::allow(cpus)));
     let scheduled = match setting::schedule(request.scheduling) {
         Err(error) if is_pinned && is_pin_that_stands_against(&error, request.scheduling) => {
-            ask(Setting::Affinity, Err(error));
+            ask(ThreadSetting::Affinity, Err(error));
             before.and_then(setting::allow).and_then(|()| setting::schedule(request.scheduling))
         }
         scheduled => scheduled,
     };
-    ask(Setting::Policy, scheduled);
+    ask(ThreadSetting::Policy, scheduled);
     Prepared { request: *request, refused }
 }
 
@@ -76,12 +78,12 @@ fn is_pin_that_stands_against(error: &io::Error, scheduling: Scheduling) -> bool
 
 impl Prepared {
     /// Lists the settings that the kernel refused, with its errors.
-    pub fn refused(&self) -> &[(Setting, io::Error)] {
+    pub fn refused(&self) -> &[(ThreadSetting, io::Error)] {
         &self.refused
     }
 
     /// Returns the error with which the kernel refused a setting.
-    pub fn refusal(&self, setting: Setting) -> Option<&io::Error> {
+    pub fn refusal(&self, setting: ThreadSetting) -> Option<&io::Error> {
         self.refused.iter().find(|(refused, _)| *refused == setting).map(|(_, error)| error)
     }
 
@@ -91,7 +93,7 @@ impl Prepared {
         let mut degraded: Vec<NotInForce> = self
             .refused
             .iter()
-            .map(|(setting, error)| NotInForce::refused(named(*setting), error))
+            .map(|(setting, error)| NotInForce::refused(*setting, error))
             .collect();
         if let Some(state) = state.as_ref().filter(|_| degraded.is_empty()) {
             degraded = not_as_asked(&self.request, state);
@@ -122,16 +124,6 @@ impl Standing {
     /// Does the same for the calling thread.
     pub fn look_again_here(&mut self) {
         self.look_again(own_number());
-    }
-}
-
-/// Returns the name of a setting in records.
-const fn named(setting: Setting) -> ThreadSetting {
-    match setting {
-        Setting::MemoryLock => ThreadSetting::MemoryLock,
-        Setting::TimerSlack => ThreadSetting::TimerSlack,
-        Setting::Affinity => ThreadSetting::Affinity,
-        Setting::Policy => ThreadSetting::Policy,
     }
 }
 
@@ -193,8 +185,8 @@ mod tests {
         let request = ThreadRequest::new(Scheduling::Other).on(beyond);
         let degraded = std::thread::spawn(move || {
             let prepared = prepare(&request);
-            assert!(prepared.refusal(Setting::Affinity).is_some());
-            assert!(prepared.refusal(Setting::Policy).is_none());
+            assert!(prepared.refusal(ThreadSetting::Affinity).is_some());
+            assert!(prepared.refusal(ThreadSetting::Policy).is_none());
             prepared.standing().degraded
         });
         let degraded = degraded.join().unwrap();

@@ -37,10 +37,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use quietcore_clock::{Clock, Monotonic};
-use quietcore_exchange::Setting;
 use quietcore_process::thread::prepare;
 use quietcore_site::Site as SiteFile;
-use quietcore_units::{MemoryLock, Nanos, Scheduling, ThreadRequest};
+use quietcore_units::{MemoryLock, Nanos, Scheduling, ThreadRequest, ThreadSetting};
 
 use crate::control::Severity;
 use crate::keeper::EventLog;
@@ -154,10 +153,10 @@ fn be_first(scheduling: Scheduling, events: &EventLog) {
     // Without exact timers the kernel's default slack of 50 µs comes on top of each wait.
     let request = ThreadRequest { memory: MemoryLock::InUse, ..ThreadRequest::new(scheduling) };
     let prepared = prepare(&request);
-    if let Some(error) = prepared.refusal(Setting::MemoryLock) {
+    if let Some(error) = prepared.refusal(ThreadSetting::MemoryLock) {
         warn("the monitor's memory is not locked", error, "raise `memlock`, or run as root");
     }
-    if let Some(error) = prepared.refusal(Setting::Policy) {
+    if let Some(error) = prepared.refusal(ThreadSetting::Policy) {
         warn("the monitor has no real-time priority", error, "grant `rtprio`, or run as root");
     }
 }

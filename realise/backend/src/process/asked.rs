@@ -5,9 +5,9 @@
 
 use std::io;
 
-use quietcore_exchange::{Setting, TaskStatistics};
-use quietcore_record::reason::{NotInForce, ThreadSetting};
-use quietcore_units::{ByteSize, CpuId, CpuSet, Scheduling, ThreadSettings};
+use quietcore_exchange::{TASK_SETTINGS, TaskStatistics};
+use quietcore_record::reason::NotInForce;
+use quietcore_units::{ByteSize, CpuId, CpuSet, Scheduling, ThreadSetting, ThreadSettings};
 
 /// The settings that are requested from the kernel for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,18 +21,17 @@ pub struct Asked {
 impl Asked {
     /// Lists the settings that the kernel refused.
     pub fn refused(&self, task: &TaskStatistics) -> Vec<NotInForce> {
-        let refused = Setting::ALL.into_iter().filter(|setting| task.refused(*setting));
+        let refused = TASK_SETTINGS.into_iter().filter(|setting| task.refused(*setting));
         let reasons = refused.map(|setting| match setting {
-            Setting::Affinity if matches!(self.policy, Scheduling::Deadline { .. }) => {
+            ThreadSetting::Affinity if matches!(self.policy, Scheduling::Deadline { .. }) => {
                 NotInForce::DeadlineNotPinned
             }
-            Setting::Affinity => without_error(ThreadSetting::Affinity),
-            Setting::Policy => NotInForce::refused(
+            ThreadSetting::Policy => NotInForce::refused(
                 ThreadSetting::Policy,
                 io::Error::from_raw_os_error(task.error_number()),
             ),
-            Setting::MemoryLock => without_error(ThreadSetting::MemoryLock),
-            Setting::TimerSlack => without_error(ThreadSetting::TimerSlack),
+            // The exchange keeps no other error.
+            setting => NotInForce::SettingRefused { setting, error: None },
         });
         reasons.collect()
     }
@@ -40,26 +39,21 @@ impl Asked {
     /// Lists the settings that the kernel granted, but that something else has changed since.
     pub fn not_in_force(&self, task: &TaskStatistics, found: &ThreadSettings) -> Vec<NotInForce> {
         let mut reasons = Vec::new();
-        if !task.refused(Setting::Policy) {
+        if !task.refused(ThreadSetting::Policy) {
             reasons.extend(NotInForce::other_policy(self.policy.policy(), found.policy));
         }
         if let Some(cpu) = self.cpu.and_then(CpuId::new)
             && found.affinity != CpuSet::from_iter([cpu])
-            && !task.refused(Setting::Affinity)
+            && !task.refused(ThreadSetting::Affinity)
         {
             let (cpu, may_run_on) = (cpu.get(), found.affinity);
             reasons.push(NotInForce::OtherCpus { cpu, may_run_on });
         }
-        if found.locked.get() == 0 && !task.refused(Setting::MemoryLock) {
+        if found.locked.get() == 0 && !task.refused(ThreadSetting::MemoryLock) {
             reasons.push(NotInForce::Unlocked);
         }
         reasons
     }
-}
-
-/// Returns a refusal whose error the exchange doesn't keep.
-const fn without_error(setting: ThreadSetting) -> NotInForce {
-    NotInForce::SettingRefused { setting, error: None }
 }
 
 /// Compares the memory reserved for a process with what is locked; returns `None` unless less is
