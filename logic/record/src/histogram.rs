@@ -7,6 +7,7 @@
 //! Invariants, also of a histogram that was read from a file: the bins and the overflow add up to
 //! the count; minimum ≤ maximum; every bin lies between the two.
 
+use quietcore_exchange::HistogramTotals;
 use quietcore_exchange::bins::{self, BIN_COUNT};
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +16,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Histogram {
     counts: Vec<u64>,
-    count: u64,
-    sum_ns: u64,
-    min_ns: u64,
-    max_ns: u64,
-    overflow: u64,
+    totals: HistogramTotals,
     overflow_from_ns: u64,
     resolution_ns: u64,
 }
@@ -76,11 +73,7 @@ impl Histogram {
     pub fn new() -> Self {
         Self {
             counts: vec![0; BIN_COUNT],
-            count: 0,
-            sum_ns: 0,
-            min_ns: 0,
-            max_ns: 0,
-            overflow: 0,
+            totals: HistogramTotals::default(),
             overflow_from_ns: bins::RANGE_END,
             resolution_ns: 1,
         }
@@ -102,14 +95,9 @@ impl Histogram {
     /// [`StoredError::Inconsistent`] when the parts contradict each other: the writer was ended in
     /// the middle of a cycle, or what runs in the partition has written there.
     pub fn from_exchange(shared: &quietcore_exchange::Histogram) -> Result<Self, StoredError> {
-        let totals = shared.totals();
         let histogram = Self {
+            totals: shared.totals(),
             counts: (0..BIN_COUNT).map(|index| shared.bin(index)).collect(),
-            count: totals.count,
-            sum_ns: totals.sum_ns,
-            min_ns: totals.min_ns,
-            max_ns: totals.max_ns,
-            overflow: totals.overflow,
             ..Self::new()
         };
         histogram.checked()
@@ -133,7 +121,7 @@ impl Histogram {
         }
         match bins::index_of(value_ns) {
             Some(index) if value_ns < self.overflow_from_ns => self.counts[index] += times,
-            _ => self.overflow += times,
+            _ => self.totals.overflow += times,
         }
         self.note(value_ns, value_ns, times, value_ns.saturating_mul(times));
     }
@@ -144,52 +132,54 @@ impl Histogram {
         if times == 0 {
             return;
         }
-        self.overflow += times;
+        self.totals.overflow += times;
         let max_ns = max_ns.max(self.overflow_from_ns);
         self.note(self.overflow_from_ns, max_ns, times, sum_ns);
     }
 
     #[inline]
     fn note(&mut self, min_ns: u64, max_ns: u64, times: u64, sum_ns: u64) {
-        self.min_ns = if self.count == 0 { min_ns } else { self.min_ns.min(min_ns) };
-        self.max_ns = self.max_ns.max(max_ns);
-        self.count += times;
-        self.sum_ns = self.sum_ns.saturating_add(sum_ns);
+        let totals = &mut self.totals;
+        totals.min_ns = if totals.count == 0 { min_ns } else { totals.min_ns.min(min_ns) };
+        totals.max_ns = totals.max_ns.max(max_ns);
+        totals.count += times;
+        totals.sum_ns = totals.sum_ns.saturating_add(sum_ns);
     }
 
     /// Adds all values of another histogram. The coarser resolution and the earlier end hold for
     /// the sum.
     pub fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
+        let totals = &other.totals;
+        if totals.count == 0 {
             return;
         }
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
-        self.overflow += other.overflow;
+        self.totals.overflow += totals.overflow;
         self.overflow_from_ns = self.overflow_from_ns.min(other.overflow_from_ns);
         self.resolution_ns = self.resolution_ns.max(other.resolution_ns);
-        self.note(other.min_ns, other.max_ns, other.count, other.sum_ns);
+        self.note(totals.min_ns, totals.max_ns, totals.count, totals.sum_ns);
     }
 
     /// Returns the number of values, the overflow included.
     pub fn count(&self) -> u64 {
-        self.count
+        self.totals.count
     }
 
     /// Returns the smallest value, in ns; 0 in an empty histogram.
     pub fn min_ns(&self) -> u64 {
-        self.min_ns
+        self.totals.min_ns
     }
 
     /// Returns the largest value, in ns; 0 in an empty histogram.
     pub fn max_ns(&self) -> u64 {
-        self.max_ns
+        self.totals.max_ns
     }
 
     /// Returns the number of values without a bin.
     pub fn overflow(&self) -> u64 {
-        self.overflow
+        self.totals.overflow
     }
 
     /// Returns the value from which on there is no bin, in ns.
@@ -210,47 +200,47 @@ impl Histogram {
 
     /// Returns the sum of all values, in ns; it saturates.
     pub fn sum_ns(&self) -> u64 {
-        self.sum_ns
+        self.totals.sum_ns
     }
 
     /// Returns `true` if the sum can be one of values in these bins. Values in an overflow, or
     /// rounded by another program, have no bounds.
     pub fn sum_fits(&self) -> bool {
-        if self.overflow > 0 || self.resolution_ns > 1 || self.sum_ns == u64::MAX {
+        if self.overflow() > 0 || self.resolution_ns > 1 || self.sum_ns() == u64::MAX {
             return true;
         }
         let bound = |value: fn(&Bin) -> u64| {
-            let in_range = |bin: &Bin| value(bin).clamp(self.min_ns, self.max_ns);
+            let in_range = |bin: &Bin| value(bin).clamp(self.min_ns(), self.max_ns());
             self.bins().map(|bin| u128::from(in_range(&bin)) * u128::from(bin.count)).sum::<u128>()
         };
-        (bound(|bin| bin.low_ns)..=bound(|bin| bin.high_ns)).contains(&u128::from(self.sum_ns))
+        (bound(|bin| bin.low_ns)..=bound(|bin| bin.high_ns)).contains(&u128::from(self.sum_ns()))
     }
 
     /// Returns the arithmetic mean, in ns, from the exact sum; `None` in an empty histogram.
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+        (self.count() > 0).then(|| self.sum_ns() as f64 / self.count() as f64)
     }
 
     /// Returns the standard deviation of the sample, in ns, from the middles of the bins (within
     /// 0.05 % of each value); `None` below two values or where an overflow hides some.
     pub fn standard_deviation_ns(&self) -> Option<f64> {
-        if self.count < 2 || self.overflow > 0 {
+        if self.count() < 2 || self.overflow() > 0 {
             return None;
         }
         // Around the binned mean, not the exact one: equal values then have a deviation of zero.
         let middle = |bin: &Bin| (bin.low_ns + bin.high_ns) as f64 / 2.0;
-        let mean =
-            self.bins().map(|bin| middle(&bin) * bin.count as f64).sum::<f64>() / self.count as f64;
+        let mean = self.bins().map(|bin| middle(&bin) * bin.count as f64).sum::<f64>()
+            / self.count() as f64;
         let squares: f64 =
             self.bins().map(|bin| (middle(&bin) - mean).powi(2) * bin.count as f64).sum();
-        Some((squares / (self.count - 1) as f64).sqrt())
+        Some((squares / (self.count() - 1) as f64).sqrt())
     }
 
     /// Returns the bins that aren't empty, ascending.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         // All others are empty, as an invariant says.
-        let first = bins::index_of(self.min_ns).unwrap_or(BIN_COUNT);
-        let end = bins::index_of(self.max_ns).map_or(BIN_COUNT, |last| last + 1);
+        let first = bins::index_of(self.min_ns()).unwrap_or(BIN_COUNT);
+        let end = bins::index_of(self.max_ns()).map_or(BIN_COUNT, |last| last + 1);
         let blocks = self.counts[first..end.max(first)].chunks(BLOCK).enumerate();
         let blocks = blocks.filter(|(_, block)| **block != [0; BLOCK][..block.len()]);
         blocks.flat_map(move |(number, block)| {
@@ -273,7 +263,7 @@ impl Histogram {
     /// Returns several quantiles in one pass; `parts` ascend.
     pub fn quantiles<const N: usize>(&self, parts: &[f64; N]) -> [Option<Quantile>; N] {
         let mut found = [None; N];
-        if self.count == 0 {
+        if self.count() == 0 {
             return found;
         }
         let mut passed = 0;
@@ -291,17 +281,19 @@ impl Histogram {
             // Bins beyond the end come from merging; where in between the overflow lies is unknown.
             let known = current
                 .as_ref()
-                .filter(|bin| self.overflow == 0 || bin.low_ns < self.overflow_from_ns);
+                .filter(|bin| self.overflow() == 0 || bin.low_ns < self.overflow_from_ns);
             *place = Some(match known {
-                Some(bin) => Quantile::Exactly(self.value_of(bin).clamp(self.min_ns, self.max_ns)),
-                None => Quantile::AtLeast { at_least: self.overflow_from_ns.max(self.min_ns) },
+                Some(bin) => {
+                    Quantile::Exactly(self.value_of(bin).clamp(self.min_ns(), self.max_ns()))
+                }
+                None => Quantile::AtLeast { at_least: self.overflow_from_ns.max(self.min_ns()) },
             });
         }
         found
     }
 
     fn rank(&self, part: f64) -> u64 {
-        ((part * self.count as f64).ceil() as u64).clamp(1, self.count)
+        ((part * self.count() as f64).ceil() as u64).clamp(1, self.count())
     }
 
     /// Returns the value that stands for a bin: its upper end, or for imported data the multiple of
@@ -316,7 +308,7 @@ impl Histogram {
 
     /// Returns the least that a recorded value can have been which is now `value_ns`.
     pub(crate) fn least_of(&self, value_ns: u64) -> u64 {
-        bins::index_of(value_ns).map_or(value_ns, bins::lowest_of).max(self.min_ns)
+        bins::index_of(value_ns).map_or(value_ns, bins::lowest_of).max(self.min_ns())
     }
 
     /// Counts the values that may be above `limit_ns`. The count is exact for all bins but the one
@@ -325,27 +317,27 @@ impl Histogram {
     pub fn count_above(&self, limit_ns: u64) -> u64 {
         let fraction = self.resolution_ns - 1;
         // A maximum at the very start of the overflow says that nobody knows how late it was.
-        let max_is_known = self.overflow == 0 || self.max_ns > self.overflow_from_ns;
-        if max_is_known && self.max_ns.saturating_add(fraction) <= limit_ns {
+        let max_is_known = self.overflow() == 0 || self.max_ns() > self.overflow_from_ns;
+        if max_is_known && self.max_ns().saturating_add(fraction) <= limit_ns {
             return 0;
         }
         let above: u64 = self
             .bins()
-            .filter(|bin| self.value_of(bin).min(self.max_ns).saturating_add(fraction) > limit_ns)
+            .filter(|bin| self.value_of(bin).min(self.max_ns()).saturating_add(fraction) > limit_ns)
             .map(|bin| bin.count)
             .sum();
-        above + self.overflow
+        above + self.overflow()
     }
 
     /// Counts the values that are above `limit_ns` wherever in their bins they lie. Where
     /// [`count_above`](Self::count_above) says the same, both are exact.
     pub fn count_surely_above(&self, limit_ns: u64) -> u64 {
-        let least = |bin: &Bin| bin.low_ns.max(self.min_ns);
+        let least = |bin: &Bin| bin.low_ns.max(self.min_ns());
         let above: u64 = self.bins().filter(|bin| least(bin) > limit_ns).map(|bin| bin.count).sum();
-        let overflow_is_above = self.overflow_from_ns.max(self.min_ns) > limit_ns;
-        let above = above + if overflow_is_above { self.overflow } else { 0 };
+        let overflow_is_above = self.overflow_from_ns.max(self.min_ns()) > limit_ns;
+        let above = above + if overflow_is_above { self.overflow() } else { 0 };
         // Wherever in its bin or in the overflow it lies, the largest value is one of them.
-        above.max(u64::from(self.max_ns > limit_ns))
+        above.max(u64::from(self.max_ns() > limit_ns))
     }
 
     /// Returns `true` if bins and overflow add up to the count and the extremes lie in bins that
@@ -357,18 +349,18 @@ impl Histogram {
             (Some(first), Some(last)) => &self.counts[first..=last],
             _ => &[],
         };
-        let sum = counted.iter().try_fold(self.overflow, |sum, count| sum.checked_add(*count));
-        let adds_up = sum == Some(self.count);
+        let sum = counted.iter().try_fold(self.overflow(), |sum, count| sum.checked_add(*count));
+        let adds_up = sum == Some(self.count());
         let holds = |bin: usize, value_ns: u64| {
             (bins::lowest_of(bin)..=bins::highest_of(bin)).contains(&value_ns)
         };
-        let min_fits = first.is_none_or(|bin| holds(bin, self.min_ns));
-        let max_fits = if self.overflow > 0 {
-            self.max_ns >= self.overflow_from_ns
+        let min_fits = first.is_none_or(|bin| holds(bin, self.min_ns()));
+        let max_fits = if self.overflow() > 0 {
+            self.max_ns() >= self.overflow_from_ns
         } else {
-            last.is_none_or(|bin| holds(bin, self.max_ns))
+            last.is_none_or(|bin| holds(bin, self.max_ns()))
         };
-        adds_up && min_fits && max_fits && self.min_ns <= self.max_ns
+        adds_up && min_fits && max_fits && self.min_ns() <= self.max_ns()
     }
 }
 
@@ -405,14 +397,15 @@ struct Stored {
 
 impl From<Histogram> for Stored {
     fn from(histogram: Histogram) -> Self {
+        let HistogramTotals { count, sum_ns, min_ns, max_ns, overflow } = histogram.totals;
         Self {
             resolution_ns: histogram.resolution_ns,
             overflow_from_ns: histogram.overflow_from_ns,
-            count: histogram.count,
-            sum_ns: histogram.sum_ns,
-            min_ns: histogram.min_ns,
-            max_ns: histogram.max_ns,
-            overflow: histogram.overflow,
+            count,
+            sum_ns,
+            min_ns,
+            max_ns,
+            overflow,
             bins: histogram.bins().map(|bin| (bin.low_ns, bin.count)).collect(),
         }
     }
@@ -436,17 +429,14 @@ impl TryFrom<Stored> for Histogram {
 
     fn try_from(stored: Stored) -> Result<Self, StoredError> {
         let mut histogram = Self::imported(stored.resolution_ns, stored.overflow_from_ns);
-        for (low, count) in stored.bins {
+        for &(low, count) in &stored.bins {
             let index = bins::index_of(low)
                 .filter(|index| bins::lowest_of(*index) == low && histogram.counts[*index] == 0)
                 .ok_or(StoredError::NoBin(low))?;
             histogram.counts[index] = count;
         }
-        histogram.count = stored.count;
-        histogram.sum_ns = stored.sum_ns;
-        histogram.min_ns = stored.min_ns;
-        histogram.max_ns = stored.max_ns;
-        histogram.overflow = stored.overflow;
+        let Stored { count, sum_ns, min_ns, max_ns, overflow, .. } = stored;
+        histogram.totals = HistogramTotals { count, sum_ns, min_ns, max_ns, overflow };
         histogram.checked()
     }
 }

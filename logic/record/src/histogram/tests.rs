@@ -35,9 +35,9 @@ fn a_count_that_is_moved_to_another_bin_is_noticed() {
             histogram.counts.swap(place, other);
             histogram.counts[other] += 1;
             assert!(!histogram.is_consistent(), "one more in {other}");
-            histogram.count += 1;
+            histogram.totals.count += 1;
             assert!(!histogram.is_consistent(), "an extreme in {other}, which nothing knows of");
-            histogram.count -= 1;
+            histogram.totals.count -= 1;
             histogram.counts[other] -= 1;
         }
     }
