@@ -1,8 +1,6 @@
 //! Tests of the way from an exchange to records.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 
 use quietcore_backend::setting::BackendSetting;
 use quietcore_exchange::{Recorder, Release, Shape};
@@ -12,11 +10,12 @@ use quietcore_process::exchange::Exchange;
 use quietcore_record::reason::{
     MachineDrift, MachineSetting, NotInForce, Refusal, SettingFailure, sentences,
 };
-use quietcore_record::record::{Platform, Scheduled, TimeReality};
+use quietcore_record::record::{Scheduled, TimeReality};
 use quietcore_settings::{MemoryShare, RequestedSettings, SettingsReport};
 use quietcore_units::{ByteSize, Scheduling, SchedulingPolicy, ThreadSettings, Wake, WakeKind};
 
 use super::*;
+use crate::world::simulated::Simulated;
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 
@@ -83,28 +82,16 @@ fn collect_with(
     recorder.set_state(TaskState::Finished);
     change(&exchange);
     let run = run();
-    let machine = Machine {
-        world: &crate::Live,
-        runtime: Path::new("quietcore-runtime"),
-        conditions: &BTreeMap::new(),
-        platform: &Platform::default(),
-        time: &TimeReality::Native,
-        emulated: None,
-        guests_interpreted: None,
-        dma_latency_held: true,
-        container_folder: None,
-        controls: None,
-        time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
-    };
-    let mut findings = Findings::begin(&run, &machine);
-    findings.partitions[0].states[0].first = first;
-    find(&mut findings);
-    let activity = Activity::begin();
-    let collector =
-        Collector { run: &run, findings: &findings, activity: &activity, machine: &machine };
-    let mut records = collector.records(0, exchange.region());
-    assert_eq!(records.len(), 1);
-    records.remove(0)
+    Simulated::on_time().with_machine(|machine| {
+        let mut findings = Findings::begin(&run, machine);
+        findings.partitions[0].states[0].first = first;
+        find(&mut findings);
+        let activity = Activity::begin();
+        let collector = Collector { run: &run, findings: &findings, activity: &activity, machine };
+        let mut records = collector.records(0, exchange.region());
+        assert_eq!(records.len(), 1);
+        records.remove(0)
+    })
 }
 
 #[test]
