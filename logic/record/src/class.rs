@@ -4,14 +4,20 @@
 //! cycles, the source line says which end is taken. Users add classes of their own in the site
 //! file.
 //!
-//! Two criteria follow from a class:
-//! - release latency: never above a tenth of the cycle (hofer2019, section VII: it leaves the
-//!   rest of the cycle to the program and to whoever shares the core);
+//! Three criteria follow from a class:
+//! - release latency: the limit that the source gives, or else a tenth of the cycle (hofer2019,
+//!   section VII: it leaves the rest of the cycle to the program and to whoever shares the core);
+//! - misses of that limit or of a deadline: none, so many in a row, or a share of the cycles, as
+//!   the [`Strictness`] says;
 //! - release jitter: at most the published limit, by the definition named with it. queiroz2023
 //!   compares its limits with the distance of its whiskers, so that is the definition of its
 //!   classes.
 
+mod strictness;
+
 use serde::{Deserialize, Serialize};
+
+pub use strictness::Strictness;
 
 /// The part of the cycle that the release latency may take: one tenth.
 pub const CYCLE_PART: u64 = 10;
@@ -51,18 +57,25 @@ pub struct Class {
     pub title: String,
     /// The cycle, in ns; `None` where the source gives none.
     pub cycle_ns: Option<u64>,
+    /// The largest release latency, in ns, where the source gives one; `None` means a tenth of the
+    /// cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<u64>,
     /// The largest jitter, in ns; `None` where the source gives none.
     pub jitter_ns: Option<u64>,
     /// The formula of that jitter.
     pub jitter_definition: JitterDefinition,
+    /// The misses that the application bears.
+    #[serde(default, skip_serializing_if = "Strictness::is_hard")]
+    pub strictness: Strictness,
     /// The source of the figures, with table, clause or edition.
     pub source: String,
 }
 
 impl Class {
-    /// Returns the largest release latency, in ns: a tenth of the cycle.
+    /// Returns the largest release latency, in ns: that of the source, or a tenth of the cycle.
     pub fn latency_limit_ns(&self) -> Option<u64> {
-        self.cycle_ns.map(|cycle| cycle / CYCLE_PART)
+        self.latency_ns.or(self.cycle_ns.map(|cycle| cycle / CYCLE_PART))
     }
 }
 
@@ -144,18 +157,40 @@ const ROWS: [Row; 19] = [
     ),
 ];
 
+const RED_HAT: &str = "Red Hat Hardware Certification 2026, test realtime_interrupt: timer and \
+                       interrupt latency under load, on the kernel kernel-rt";
+
+/// Name, title and largest latency in µs of classes whose source gives that and no cycle.
+const LATENCIES: [(&str, &str, u64); 2] = [
+    ("rhel-real-time-150us", "Red Hat real-time certification, limit of 150 µs", 150),
+    ("rhel-real-time-50us", "Red Hat real-time certification, limit of 50 µs", 50),
+];
+
 /// Returns the published classes.
 pub fn catalogue() -> Vec<Class> {
     let nanos = |micros: f64| (micros > 0.0).then_some((micros * 1_000.0) as u64);
+    let by_latency = LATENCIES.iter().map(|(name, title, micros)| Class {
+        name: (*name).to_owned(),
+        title: (*title).to_owned(),
+        cycle_ns: None,
+        latency_ns: Some(micros * 1_000),
+        jitter_ns: None,
+        jitter_definition: JitterDefinition::Whiskers,
+        strictness: Strictness::Hard,
+        source: RED_HAT.to_owned(),
+    });
     ROWS.iter()
         .map(|(name, title, cycle, jitter, source)| Class {
             name: (*name).to_owned(),
             title: (*title).to_owned(),
             cycle_ns: nanos(*cycle),
+            latency_ns: None,
             jitter_ns: nanos(*jitter),
             jitter_definition: JitterDefinition::Whiskers,
+            strictness: Strictness::Hard,
             source: (*source).to_owned(),
         })
+        .chain(by_latency)
         .collect()
 }
 
@@ -172,6 +207,7 @@ mod tests {
         assert_eq!(find("fast-control-loop").cycle_ns, Some(10_000_000));
         assert_eq!(find("process-control").latency_limit_ns(), Some(10_000_000));
         assert_eq!(find("slow-control").latency_limit_ns(), None);
+        assert_eq!(find("rhel-real-time-50us").latency_limit_ns(), Some(50_000));
     }
 
     #[test]

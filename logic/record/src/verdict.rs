@@ -5,11 +5,11 @@
 //! invalid or degraded record ──────────────► NOT PROVEN
 //! the class has no figure ─────────────────► NOT PROVEN
 //! measured with a longer period ───────────► NOT PROVEN
-//! a release later than a tenth of the cycle ► FAIL
-//! a cycle of the program after its deadline ► FAIL
+//! misses that the class does not bear ─────► FAIL
 //! an activation refused, a job cut off ────► FAIL
 //! jitter above the published limit ────────► FAIL
 //! jitter unknown, or perhaps above the limit ► NOT PROVEN
+//! perhaps more misses than the class bears ► NOT PROVEN
 //! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
 //! otherwise ───────────────────────────────► PASS
 //! ```
@@ -17,14 +17,19 @@
 //! A class is about the fastest task of a program. A slower task of it may take a tenth of its own
 //! period, and the class's jitter is not asked of it.
 //!
-//! A single exceedance fails: a quantile would certify a machine that stalls now and then.
+//! A miss is a release later than a tenth of the cycle, or than the limit of the class's source, or
+//! a cycle of the program after its deadline. Of a class that is hard, as all published ones are, a
+//! single miss fails: a quantile would certify a machine that stalls now and then. What firm and
+//! soft classes bear is judged in `misses`.
+
+mod misses;
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::class::{CYCLE_PART, Class, JitterDefinition};
+use crate::class::{CYCLE_PART, Class, JitterDefinition, Strictness};
 use crate::reason::{Missing, VerdictReason};
 use crate::record::{Record, ScanCounters};
 use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
@@ -109,9 +114,10 @@ pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
     let count = record.release.count();
     let (verdict, reason) = decide(record, class, exceedance);
     let cycles_needed = match &reason {
-        VerdictReason::NoneLate { missing, .. } | VerdictReason::NoneEndedLate { missing, .. } => {
-            missing.map(|missing| missing.needed)
-        }
+        VerdictReason::NoneLate { missing, .. }
+        | VerdictReason::NoneEndedLate { missing, .. }
+        | VerdictReason::MissesInARow { missing, .. }
+        | VerdictReason::ShareOfMisses { missing, .. } => missing.map(|missing| missing.needed),
         _ => None,
     };
     Judgement {
@@ -137,30 +143,70 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, VerdictR
     if !is_held_to_class(record) {
         return decide_by_deadline(record, exceedance);
     }
-    let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, limit_ns(record, class)) else {
+    let Some(limit_ns) = limit_ns(record, class) else {
         return (Verdict::NotProven, VerdictReason::ClassWithoutCycle);
     };
-    if measured_every(record).is_none_or(|period_ns| period_ns > cycle_ns)
-        && let Some(reason) = beyond_all_limits(record, class, limit_ns)
+    if let Some(cycle_ns) = class.cycle_ns
+        && let Some(objection) = period_objection(record, class, cycle_ns, limit_ns)
     {
-        return (Verdict::Fail, reason);
+        return objection;
     }
-    match measured_every(record) {
-        None => return (Verdict::NotProven, VerdictReason::PeriodUnknown),
-        Some(period_ns) if period_ns > cycle_ns => {
-            return (Verdict::NotProven, VerdictReason::PeriodTooLong { period_ns, cycle_ns });
+    let (verdict, reason) = match class.strictness {
+        Strictness::Hard => none_missed(record, class, limit_ns, exceedance),
+        Strictness::Firm { survival_cycles } => {
+            misses::in_a_row(record, limit_ns, survival_cycles, exceedance)
         }
-        Some(_) => {}
+        Strictness::Soft { misses_ppm } => misses::share(record, limit_ns, misses_ppm),
+    };
+    if verdict == Verdict::Fail {
+        return (verdict, reason);
     }
-    let late = late_releases(record, limit_ns).or_else(|| late_ends(record));
-    if let Some(reason) = late.or_else(|| lost_work(record)) {
+    if let Some(reason) = lost_work(record) {
         return (Verdict::Fail, reason);
     }
-    let is_slower = record.period_ns > Some(cycle_ns);
+    let is_slower = record.period_ns > class.cycle_ns && class.cycle_ns.is_some();
     if let Some(objection) = jitter_objection(record, class)
         && !is_slower
     {
         return objection;
+    }
+    (verdict, reason)
+}
+
+/// Returns what stands against a record because of its period, which is to be at most the cycle.
+fn period_objection(
+    record: &Record,
+    class: &Class,
+    cycle_ns: u64,
+    limit_ns: u64,
+) -> Option<(Verdict, VerdictReason)> {
+    let period_ns = measured_every(record);
+    if period_ns.is_some_and(|period_ns| period_ns <= cycle_ns) {
+        return None;
+    }
+    if class.strictness.is_hard()
+        && let Some(reason) = beyond_all_limits(record, class, limit_ns)
+    {
+        return Some((Verdict::Fail, reason));
+    }
+    let reason = match period_ns {
+        None => VerdictReason::PeriodUnknown,
+        Some(period_ns) => VerdictReason::PeriodTooLong { period_ns, cycle_ns },
+    };
+    Some((Verdict::NotProven, reason))
+}
+
+/// Decides for a hard class: one miss fails.
+fn none_missed(
+    record: &Record,
+    class: &Class,
+    limit_ns: u64,
+    exceedance: f64,
+) -> (Verdict, VerdictReason) {
+    let is_stated = class.latency_ns == Some(limit_ns);
+    let late = late_releases(record, limit_ns, is_stated).or_else(|| late_ends(record));
+    if let Some(reason) = late {
+        return (Verdict::Fail, reason);
     }
     let count = record.release.count();
     let missing = missing(count, exceedance);
@@ -212,8 +258,8 @@ fn measured_every(record: &Record) -> Option<u64> {
     record.scan().map_or(record.period_ns, |scan| Some(scan.terms.program_period_ns))
 }
 
-/// Returns the latest release: a tenth of the cycle, or of the period of a slower task of a
-/// program.
+/// Returns the latest release: the limit of the class, or a tenth of the period of a slower task of
+/// a program.
 fn limit_ns(record: &Record, class: &Class) -> Option<u64> {
     let of_class = class.latency_limit_ns().filter(|_| is_held_to_class(record));
     Some(of_class?.max(own_limit_ns(record).unwrap_or(0)))
@@ -253,11 +299,12 @@ fn beyond_all_limits(record: &Record, class: &Class, limit_ns: u64) -> Option<Ve
     (late > 0).then_some(VerdictReason::BeyondAllLimits { late, count, limit_ns, max_ns })
 }
 
-/// Counts the releases that were later than a tenth of the cycle; `None` without any.
-fn late_releases(record: &Record, limit_ns: u64) -> Option<VerdictReason> {
+/// Counts the releases that were later than a tenth of the cycle, or than the limit that the
+/// source of the class states; `None` without any.
+fn late_releases(record: &Record, limit_ns: u64, is_stated: bool) -> Option<VerdictReason> {
     let late = record.release.count_above(limit_ns);
     let (count, max_ns) = (record.release.count(), record.release.max_ns());
-    (late > 0).then_some(VerdictReason::LateReleases { late, count, limit_ns, max_ns })
+    (late > 0).then_some(VerdictReason::LateReleases { late, count, limit_ns, max_ns, is_stated })
 }
 
 /// Returns how the program was late: not done at its deadline, stopped, or releases left out. The

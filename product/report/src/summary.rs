@@ -176,6 +176,12 @@ impl<'a> Summary<'a> {
         self.records.iter().chain(of_sections).chain(&self.trials)
     }
 
+    /// Returns `true` if the source of a class gives its largest latency, where that of all others
+    /// is a tenth of their cycle.
+    pub(crate) fn states_latency(&self) -> bool {
+        self.evidence.manifest.classes.iter().any(|class| class.latency_ns.is_some())
+    }
+
     /// Returns the word for a partition: imported data have files instead.
     pub fn partition_word(&self) -> &'static str {
         match self.evidence.manifest.origin {

@@ -6,6 +6,7 @@
 mod sample;
 
 use quietcore_evidence::{Evidence, Manifest, Origin, read};
+use quietcore_record::class::Strictness;
 use quietcore_record::record::{AffinityInForce, PolicyInForce, Record};
 use quietcore_record::verdict::Verdict;
 use quietcore_units::{Nanos, SchedulingPolicy};
@@ -78,6 +79,16 @@ fn of_manifest() -> Vec<Forgery> {
         ("`classes.fast-control-loop` is cycle 90000000 ns", |folder| {
             for class in &mut folder.manifest.classes {
                 class.cycle_ns = Some(90_000_000);
+            }
+        }),
+        ("soft: at most 90 % of the cycles, and from the rest follows cycle", |folder| {
+            for class in &mut folder.manifest.classes {
+                class.strictness = Strictness::Soft { misses_ppm: 900_000 };
+            }
+        }),
+        ("latency 90000000 ns", |folder| {
+            for class in &mut folder.manifest.classes {
+                class.latency_ns = Some(90_000_000);
             }
         }),
         ("`origin` is probe, and from the rest follows campaign", |folder| {

@@ -32,6 +32,10 @@ pub(crate) fn lies() -> Vec<Lie> {
         lie("another definition of jitter", |root| {
             of_class(root, "motion-control", "jitter_definition", json!("successive"));
         }),
+        lie("misses that a class does not bear", |root| {
+            let firm = json!({"kind": "firm", "survival_cycles": 1_000});
+            of_class(root, "motion-control", "strictness", firm);
+        }),
         lie("another source of a class", |root| {
             of_class(root, "motion-control", "source", json!("IEC 61131, table 99"));
         })

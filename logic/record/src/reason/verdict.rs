@@ -54,9 +54,9 @@ pub enum VerdictReason {
         /// The largest latency, in ns.
         max_ns: u64,
     },
-    /// FAIL: releases were later than a tenth of the cycle.
+    /// FAIL: releases were later than a tenth of the cycle, or than the limit of the class.
     LateReleases {
-        /// Number of all releases.
+        /// Number of late releases.
         late: u64,
         /// Number of all releases.
         count: u64,
@@ -64,6 +64,43 @@ pub enum VerdictReason {
         limit_ns: u64,
         /// The largest latency, in ns.
         max_ns: u64,
+        /// `true` if the source of the class states the limit; else it is a tenth of the cycle.
+        #[serde(default, skip_serializing_if = "is_false")]
+        is_stated: bool,
+    },
+    /// Of a firm class: FAIL where more misses came in a row than it bears, NOT PROVEN where they
+    /// may have, or more cycles are needed, else PASS.
+    MissesInARow {
+        /// Number of misses: late releases and late ends of cycles.
+        misses: u64,
+        /// Number of all releases.
+        count: u64,
+        /// The limit of the release latency, in ns.
+        limit_ns: u64,
+        /// The longest run of misses that surely occurred, in cycles.
+        run_least: u64,
+        /// The longest run that can have occurred, in cycles.
+        run_most: u64,
+        /// The longest run that the class bears, in cycles.
+        allowed: u64,
+        /// The cycles that are missing; absent where more would not help.
+        missing: Option<Missing>,
+    },
+    /// Of a soft class: FAIL or PASS where the share of misses is surely above or below what it
+    /// bears, else NOT PROVEN.
+    ShareOfMisses {
+        /// Number of misses: late releases and late ends of cycles.
+        misses: u64,
+        /// Number of all releases.
+        count: u64,
+        /// The limit of the release latency, in ns.
+        limit_ns: u64,
+        /// The largest share that the class bears, in millionths.
+        misses_ppm: u32,
+        /// Upper 95 % bound on the probability of a miss per cycle.
+        bound_95: f64,
+        /// The cycles that are missing at least; absent where there are enough for a share of zero.
+        missing: Option<Missing>,
     },
     /// FAIL: cycles of the program ended late, were cut off, or were left out.
     LateEnds {
@@ -184,6 +221,8 @@ impl fmt::Display for VerdictReason {
                 )
             }
             Self::BeyondAllLimits { .. } | Self::LateReleases { .. } => self.write_late(f),
+            Self::MissesInARow { .. } => self.write_in_a_row(f),
+            Self::ShareOfMisses { .. } => self.write_share(f),
             Self::LateEnds { .. } => self.write_late_ends(f),
             Self::WorkLost { errors } => {
                 let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -214,17 +253,69 @@ impl VerdictReason {
                 Nanos::new(*limit_ns),
                 Nanos::new(*max_ns)
             ),
-            Self::LateReleases { late, count, limit_ns, max_ns } => write!(
+            Self::LateReleases { late, count, limit_ns, max_ns, is_stated } => write!(
                 f,
-                "{} of {} releases were later than {} (a tenth of the cycle); the largest latency \
-                 was {}",
+                "{} of {} releases were later than {} ({}); the largest latency was {}",
                 thousands(*late),
                 thousands(*count),
                 Nanos::new(*limit_ns),
+                if *is_stated { "the limit of the class" } else { "a tenth of the cycle" },
                 Nanos::new(*max_ns)
             ),
             _ => Ok(()),
         }
+    }
+
+    fn write_in_a_row(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::MissesInARow { misses, count, limit_ns, run_least, run_most, allowed, missing } =
+            self
+        else {
+            return Ok(());
+        };
+        write!(
+            f,
+            "{} of {} cycles were missed (released later than {}, or done after their deadline), ",
+            thousands(*misses),
+            thousands(*count),
+            Nanos::new(*limit_ns)
+        )?;
+        match (run_least == run_most, *misses) {
+            (_, 0) => write!(f, "and the class bears {} in a row", thousands(*allowed))?,
+            (true, _) => write!(
+                f,
+                "at most {} of them in a row, where the class bears {}",
+                thousands(*run_most),
+                thousands(*allowed)
+            )?,
+            (false, _) => write!(
+                f,
+                "between {} and {} of them in a row, where the class bears {}; the record does not \
+                 say which came together",
+                thousands(*run_least),
+                thousands(*run_most),
+                thousands(*allowed)
+            )?,
+        }
+        write_missing(f, missing.as_ref(), "cycles")
+    }
+
+    fn write_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::ShareOfMisses { misses, count, limit_ns, misses_ppm, bound_95, missing } = self
+        else {
+            return Ok(());
+        };
+        let allowed = f64::from(*misses_ppm) / 1e6;
+        write!(
+            f,
+            "{} of {} cycles were missed (released later than {}, or done after their deadline); \
+             with 95 % confidence fewer than {} is, and the class bears {}",
+            thousands(*misses),
+            thousands(*count),
+            Nanos::new(*limit_ns),
+            one_in(*bound_95),
+            one_in(allowed)
+        )?;
+        write_missing(f, missing.as_ref(), "cycles at least")
     }
 
     fn write_late_ends(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -322,10 +413,21 @@ impl VerdictReason {
             }
             _ => return Ok(()),
         };
-        let Some(Missing { exceedance, needed }) = missing else { return Ok(()) };
-        let (asked, needed) = (one_in(*exceedance), thousands(*needed));
-        write!(f, "; asked for is {asked}, which takes {needed} {unit}")
+        write_missing(f, missing.as_ref(), unit)
     }
+}
+
+/// Adds what would be needed for a PASS, where more cycles would help.
+fn write_missing(f: &mut fmt::Formatter<'_>, missing: Option<&Missing>, unit: &str) -> fmt::Result {
+    let Some(Missing { exceedance, needed }) = missing else { return Ok(()) };
+    let (asked, needed) = (one_in(*exceedance), thousands(*needed));
+    write!(f, "; asked for is {asked}, which takes {needed} {unit}")
+}
+
+/// Lets JSON leave out what is seldom so.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 const fn times(count: u64) -> &'static str {

@@ -1,5 +1,7 @@
 //! `[[class]]`: application classes of the user's own, with `like`.
 
+mod strictness;
+
 use quietcore_record::class::{Class, JitterDefinition};
 use quietcore_units::Nanos;
 
@@ -95,14 +97,20 @@ fn build(
     let cycle_ns = cycle.or(base.and_then(|base| base.cycle_ns));
     let jitter = first(|class| class.jitter).map(Nanos::get);
     let jitter_ns = jitter.or(base.and_then(|base| base.jitter_ns));
-    let reported = collector.has(&path.key("cycle")) || collector.has(&path.key("jitter"));
-    if cycle_ns.is_none() && jitter_ns.is_none() && !reported {
+    let latency = first(|class| class.latency).map(Nanos::get);
+    // A tenth of a cycle of its own comes before the latency of the class that it is like.
+    let of_base = base.and_then(|base| base.latency_ns).filter(|_| cycle.is_none());
+    let latency_ns = latency.or(of_base);
+    let figures = [("cycle", cycle_ns), ("latency", latency_ns), ("jitter", jitter_ns)];
+    let is_wrong = figures.iter().any(|(key, _)| collector.has(&path.key(key)));
+    if figures.iter().all(|(_, figure)| figure.is_none()) && !is_wrong {
         collector.refuse(
             path,
-            "the class has neither a cycle nor a jitter, so nothing could be judged",
+            "the class has no cycle, latency or jitter, so nothing could be judged",
             "write for example `cycle = \"2 ms\"`",
         );
     }
+    let strictness = strictness::check(&chain, base, path, collector);
     let ancestor = chain[1..].iter().find_map(|class| class.source.as_deref());
     let ancestor = ancestor.or(base.map(|base| base.source.as_str()));
     let source = match (&own.source, &own.like, ancestor) {
@@ -127,8 +135,10 @@ fn build(
         title: own.title.clone().unwrap_or_else(|| name.clone()),
         name,
         cycle_ns,
+        latency_ns,
         jitter_ns,
         jitter_definition: definition.or(inherited).unwrap_or(JitterDefinition::Whiskers),
+        strictness,
         source,
     })
 }

@@ -31,6 +31,14 @@ pub(crate) struct RawClass {
         example = &"2 ms"
     )]
     pub(crate) cycle: Option<Nanos>,
+    /// The largest release latency. Left out: a tenth of the cycle.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 us", "x-maximum" = "1 s"),
+        example = &"50 us"
+    )]
+    pub(crate) latency: Option<Nanos>,
     /// The largest release jitter.
     #[serde(default)]
     #[schemars(
@@ -42,9 +50,31 @@ pub(crate) struct RawClass {
     /// Definition by which that jitter is computed.
     #[schemars(extend("default" = "whiskers"), example = &"peak-to-peak")]
     pub(crate) jitter_definition: Option<JitterDefinition>,
+    /// Meaning of a miss to the application: a release later than the largest latency, or a cycle
+    /// of the program that is not done at its deadline.
+    #[schemars(extend("default" = "hard"), example = &"firm")]
+    pub(crate) real_time: Option<RealTime>,
+    /// Of a `firm` class, the most misses in a row: the survival time in cycles.
+    #[schemars(range(min = 1, max = 1_000_000), example = 2)]
+    pub(crate) survival: Option<u32>,
+    /// Of a `soft` class, the share of cycles that must not miss.
+    #[schemars(range(min = 0.5, max = 0.999_999), example = 0.999)]
+    pub(crate) quantile: Option<f64>,
     /// Source of the figures: document, table, edition. Needed unless `like` is given.
     #[schemars(extend("format" = "quietcore-line"), example = &"plant standard 12, edition 3")]
     pub(crate) source: Option<String>,
+}
+
+/// The kind of real-time application that a class is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RealTime {
+    /// A miss is a failure: a single one is a FAIL.
+    Hard,
+    /// So many misses in a row as `survival` says are borne, and no more.
+    Firm,
+    /// A share of misses is borne: what `quantile` leaves.
+    Soft,
 }
 
 /// A profile of your own: the conditions of a run.

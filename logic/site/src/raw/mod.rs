@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile};
+pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile, RealTime};
 pub(crate) use channel::{RawChannel, RawSignal};
 pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
 pub(crate) use host::{RawControl, RawHost};

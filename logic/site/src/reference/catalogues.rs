@@ -63,8 +63,9 @@ fn classes() -> String {
     let mut text = "
 ## Published classes
 
-The names that `class` takes, beside those of `[[class]]`. The largest release latency is a tenth of
-the cycle; a jitter is compared as `jitter_definition` says, by default as `whiskers`.
+The names that `class` takes, beside those of `[[class]]`. All are hard: a single miss is a FAIL.
+Where a source gives no largest latency, it is a tenth of the cycle; a jitter is compared as
+`jitter_definition` says, by default as `whiskers`.
 
 | name | what it is | cycle | latency, at most | jitter, at most | source |
 |------|------------|------:|-----------------:|----------------:|--------|

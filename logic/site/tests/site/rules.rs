@@ -1,5 +1,6 @@
 //! Each rule of meaning by itself: one change to a good file gives one problem at its key.
 
+use quietcore_record::class::Strictness;
 use quietcore_site::Site;
 
 use crate::support::{self, only_problem, read_text};
@@ -168,11 +169,41 @@ fn classes_exist_and_have_figures_and_a_source() {
     breaks(class, "class = \"slow-control\"", "partition.b.program.period", "must be given");
     let own = |text: &str| format!("[[class]]\nname = \"own\"\n{text}");
     breaks("#END", &own("cycle = \"1 s\""), "class.own.source", "needs the source");
-    breaks("#END", &own("source = \"x\""), "class.own", "neither a cycle nor a jitter");
+    breaks("#END", &own("source = \"x\""), "class.own", "no cycle, latency or jitter");
     breaks("#END", &own("like = \"own\""), "class.own.like", "own → own");
     breaks("#END", &own("like = \"nothing\""), "class.own.like", "there is no class `nothing`");
     let taken = "[[class]]\nname = \"motion-control\"\ncycle = \"1 s\"\nsource = \"x\"";
     breaks("#END", taken, "class.motion-control.name", "published");
+}
+
+/// Goal: what a class bears is said in one way, with the figure that it takes.
+#[test]
+fn a_class_says_which_misses_it_bears() {
+    let own =
+        |text: &str| format!("[[class]]\nname = \"own\"\nlike = \"rhel-real-time-50us\"\n{text}");
+    let real_time = "class.own.real_time";
+    breaks("#END", &own("real_time = \"firm\""), real_time, "needs `survival`");
+    breaks("#END", &own("real_time = \"soft\""), real_time, "needs `quantile`");
+    breaks("#END", &own("survival = 2"), "class.own.survival", "is of a firm class only");
+    let both = own("real_time = \"soft\"\nquantile = 0.9\nsurvival = 2");
+    breaks("#END", &both, "class.own.survival", "is of a firm class only");
+    breaks("#END", &own("real_time = \"hardly\""), real_time, "hard");
+    let soft = |quantile: &str| own(&format!("real_time = \"soft\"\nquantile = {quantile}"));
+    breaks("#END", &soft("1.0"), "class.own.quantile", "0.999999");
+    let firm = own("real_time = \"firm\"\nsurvival = 2");
+    let heir = "\n[[class]]\nname = \"heir\"\nlike = \"own\"\ncycle = \"2 ms\"";
+    for (text, of_own) in [
+        (firm.as_str(), Strictness::Firm { survival_cycles: 2 }),
+        (&soft("0.999"), Strictness::Soft { misses_ppm: 1_000 }),
+        (&own("real_time = \"hard\""), Strictness::Hard),
+    ] {
+        let site = accepted("#END", &format!("{text}{heir}"));
+        let find = |name: &str| site.classes().iter().find(|class| class.name == name).unwrap();
+        let strictness = ["own", "heir"].map(|name| find(name).strictness);
+        assert_eq!(strictness, [of_own; 2], "{text}");
+        let limits = ["own", "heir"].map(|name| find(name).latency_limit_ns());
+        assert_eq!(limits, [Some(50_000), Some(200_000)], "a cycle of its own has its tenth");
+    }
 }
 
 #[test]

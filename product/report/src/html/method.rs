@@ -35,6 +35,7 @@ const GLOSSARY: [(&str, &str); 12] = [
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
     let exceedance = summary.evidence.manifest.exceedance;
+    let classes = &summary.evidence.manifest.classes;
     html! {
         div.prose {
             h3 { "How a verdict comes about" }
@@ -48,6 +49,17 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                     "One release later than a tenth of the cycle is a " b { "FAIL" } ". The rest "
                     "of the cycle belongs to the program and to whoever shares the core "
                     "(hofer2019). A quantile would certify a machine that stalls now and then."
+                    @if summary.states_latency() {
+                        " Where the source of a class gives a latency, that is the limit."
+                    }
+                }
+                @if classes.iter().any(|class| !class.strictness.is_hard()) {
+                    li {
+                        "A class that is firm or soft bears misses, which are late releases and "
+                        "cycles that ended after their deadline: so many in a row, or a share of "
+                        "the cycles with 95 % confidence. What the record can not show is "
+                        b { "NOT PROVEN" } "."
+                    }
                 }
                 li {
                     "Release jitter above the class's published limit, by the definition named "

@@ -104,6 +104,13 @@ impl Limit {
             usual: USUAL_CYCLES.contains(&cycle_ns),
         }
     }
+
+    /// Makes the line of a limit that the source of its class states.
+    fn stated(limit_ns: u64, classes: &str, declared: bool) -> Self {
+        let label = figures::set_nanos(limit_ns);
+        let short = label.clone();
+        Self { limit_ns, label, short, classes: classes.to_owned(), declared, usual: false }
+    }
 }
 
 /// The ranges of all records together, in ns.
@@ -166,14 +173,13 @@ impl Extent {
     }
 }
 
-/// Makes one line for each distinct latency limit, named by the cycle that it is a tenth of.
+/// Makes one line for each distinct latency limit, named by the cycle that it is a tenth of, or
+/// else by itself.
 fn limits(summary: &Summary<'_>) -> Vec<Limit> {
     let mut limits: Vec<Limit> = Vec::new();
     let manifest = &summary.evidence.manifest;
     for class in &manifest.classes {
-        let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, class.latency_limit_ns()) else {
-            continue;
-        };
+        let Some(limit_ns) = class.latency_limit_ns() else { continue };
         let declared = manifest.declared.values().any(|name| *name == class.name);
         if let Some(limit) = limits.iter_mut().find(|limit| limit.limit_ns == limit_ns) {
             limit.classes.push_str(", ");
@@ -181,7 +187,10 @@ fn limits(summary: &Summary<'_>) -> Vec<Limit> {
             limit.declared |= declared;
             continue;
         }
-        limits.push(Limit::tenth_of(cycle_ns, limit_ns, &class.name, declared));
+        limits.push(match class.cycle_ns.filter(|_| class.latency_ns.is_none()) {
+            Some(cycle_ns) => Limit::tenth_of(cycle_ns, limit_ns, &class.name, declared),
+            None => Limit::stated(limit_ns, &class.name, declared),
+        });
     }
     limits.sort_by_key(|limit| limit.limit_ns);
     limits

@@ -141,6 +141,7 @@ fn table(
 ) -> Block {
     let classes = &summary.evidence.manifest.classes;
     let declared = partition.and_then(|it| it.declared.as_ref()).map(|declared| declared.name);
+    let bears_misses = classes.iter().any(|class| !class.strictness.is_hard());
     let mut order: Vec<usize> = (0..classes.len()).collect();
     order.sort_by_key(|index| Some(classes[*index].name.as_str()) != declared);
     let row = |index: usize| {
@@ -148,6 +149,7 @@ fn table(
         let overall = partition.map(|partition| &partition.rows[index].overall);
         let overall = overall.map(|it| Cell::verdict(it.verdict, it.because.as_str()));
         let limits = [class.cycle_ns, class.latency_limit_ns(), class.jitter_ns].map(limit);
+        let misses = bears_misses.then(|| Cell::plain(class.strictness.to_string()));
         let verdicts = profiles.iter().map(|profile| cell_of(profile.cells[index], summary));
         let source = distinct(classes).iter().position(|source| *source == class.source);
         Row {
@@ -156,7 +158,7 @@ fn table(
             is_declared: Some(class.name.as_str()) == declared,
             ..Row::new(
                 class.title.as_str(),
-                overall.into_iter().chain(limits).chain(verdicts).collect(),
+                overall.into_iter().chain(limits).chain(misses).chain(verdicts).collect(),
             )
         }
     };
@@ -164,18 +166,29 @@ fn table(
     let overall = partition.map(|_| Column::words("Overall", 0));
     let limits = [
         Column::new("Cycle", 0),
-        Column::new("Latency ≤", 0).meaning("A tenth of the cycle (hofer2019)"),
+        Column::new("Latency ≤", 0).meaning(latency_meaning(summary)),
         Column::new("Jitter ≤", 0).meaning("The published limit"),
     ];
+    let misses = bears_misses.then(|| {
+        Column::words("Misses", 0).meaning("Late releases and late ends of cycles that it bears")
+    });
     let of_profiles = profiles.into_iter().map(|profile| profile.column);
     Block::Table(Table {
         name: name.to_owned(),
         layout: Some("classes"),
         lead: Column::new("Class", 0),
-        columns: overall.into_iter().chain(limits).chain(of_profiles).collect(),
+        columns: overall.into_iter().chain(limits).chain(misses).chain(of_profiles).collect(),
         rows,
         ..Table::default()
     })
+}
+
+fn latency_meaning(summary: &Summary<'_>) -> &'static str {
+    if summary.states_latency() {
+        "The limit of the source, or a tenth of the cycle (hofer2019)"
+    } else {
+        "A tenth of the cycle (hofer2019)"
+    }
 }
 
 fn limit(value_ns: Option<u64>) -> Cell {

@@ -23,9 +23,11 @@ pub(crate) fn content(summary: &Summary<'_>, frame: &Frame) -> Content {
     } else {
         ""
     };
+    let has_stated = summary.states_latency();
+    let stated = if has_stated { ", or the latency that a source gives" } else { "" };
     content.remark(format!(
         "All plots have the same axes: {}. Dashed lines are latency limits, a tenth of the cycle \
-         they are named after.{woken}",
+         they are named after{stated}.{woken}",
         plot::caption(frame, resolution)
     ));
     for partition in summary.partitions.iter().filter(|it| !it.columns.is_empty()) {

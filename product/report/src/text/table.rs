@@ -70,9 +70,12 @@ impl Page {
         }
         self.line("");
         let comparison = partition.columns.iter().any(|column| !column.reserved);
-        let mut note = "The latency limit is a tenth of the cycle. Beside a verdict stands what \
-                        decided: the largest latency, where nothing else is said."
-            .to_owned();
+        let has_stated = partition.rows.iter().any(|row| row.class.latency_ns.is_some());
+        let stated = if has_stated { ", or that of the source" } else { "" };
+        let mut note = format!(
+            "The latency limit is a tenth of the cycle{stated}. Beside a verdict stands what \
+             decided: the largest latency, where nothing else is said."
+        );
         if comparison {
             note.push_str(" (profile): without the reservation, for comparison only.");
         }

@@ -123,9 +123,11 @@ pub(super) fn classes(
 fn figures(class: &Class) -> String {
     let time = |ns: Option<u64>| ns.map_or("none".to_owned(), |ns| format!("{ns} ns"));
     format!(
-        "cycle {}, jitter {} ({})",
+        "cycle {}, latency {}, jitter {} ({}), {}",
         time(class.cycle_ns),
+        time(class.latency_limit_ns()),
         time(class.jitter_ns),
-        class.jitter_definition.description()
+        class.jitter_definition.description(),
+        class.strictness
     )
 }
