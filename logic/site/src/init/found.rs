@@ -341,4 +341,18 @@ mod tests {
         assert_eq!(name(Nanos::from_micros(50)), "high-speed-io");
         assert_eq!(name(Nanos::from_secs(1)), "slow-control");
     }
+
+    #[test]
+    fn stubs_end_at_their_bound_and_tell_how_many_more_there_are() {
+        let inputs = (0..STUBS_MAX + 3).map(|number| FoundVariable {
+            path: format!("model_U.in_{number}"),
+            type_name: "a switch".to_owned(),
+            is_switch: true,
+            is_float: false,
+        });
+        let model = FoundModel { inputs: inputs.collect(), ..FoundModel::default() };
+        let stubs = fieldbus(&model, "axis", Nanos::from_millis(1));
+        assert_eq!(stubs.matches("[[fieldbus.ec0.map]]").count(), STUBS_MAX);
+        assert!(stubs.contains("# # 3 inputs more are not written here.\n"), "{stubs}");
+    }
 }

@@ -27,6 +27,19 @@ fn a_probe_is_run_after_the_profiles_on_the_first_cpu_of_each_partition() {
 }
 
 #[test]
+fn the_warm_up_of_the_campaign_precedes_probes_that_measure_in_cycles() {
+    let probes = "[\"osek\", \"irq\"]\nwarm_up = \"2 s\"";
+    let machine = Machine { kvm: Ok(()), ..machine(4) };
+    let plan = quietcore_site::plan(&site_with("cpus = [1]", &campaign(probes)), &machine);
+    let expected = plan.unwrap().steps.into_iter().filter_map(|step| match step {
+        Step::Probe { probe, expected, .. } => Some((probe, expected)),
+        _ => None,
+    });
+    let times = [(ProbeName::Osek, Nanos::from_secs(40)), (ProbeName::Irq, Nanos::from_secs(42))];
+    assert_eq!(expected.collect::<Vec<_>>(), times);
+}
+
+#[test]
 fn a_probe_that_is_unknown_or_named_twice_is_a_problem() {
     let text = |probes: &str| {
         let site = "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \
