@@ -220,6 +220,7 @@ impl Strings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::blueprint;
 
     #[test]
     fn the_checksum_is_that_of_a_real_device() {
@@ -229,5 +230,21 @@ mod tests {
         assert_eq!(checksum(&configuration), 0x46);
         configuration[8..10].copy_from_slice(&0xABCD_u16.to_le_bytes());
         assert_eq!(checksum(&configuration), 0x52);
+    }
+
+    #[test]
+    fn categories_follow_each_other_up_to_the_end() {
+        for (name, expected) in
+            [("coupler", &[10, 30][..]), ("servo-drive", &[10, 30, 40, 41, 50, 51, 60])]
+        {
+            let content = build(&blueprint(name).unwrap());
+            let word = |place: usize| u16::from_le_bytes([content[place], content[place + 1]]);
+            let (mut place, mut found) = (0x80, Vec::new());
+            while word(place) != 0xFFFF {
+                found.push(word(place));
+                place += 4 + 2 * usize::from(word(place + 2));
+            }
+            assert_eq!(found, expected, "{name}");
+        }
     }
 }

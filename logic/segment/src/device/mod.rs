@@ -111,6 +111,26 @@ mod tests {
     }
 
     #[test]
+    fn pdos_are_numbered_by_their_direction() {
+        for name in NAMES {
+            for pdo in blueprint(name).unwrap().pdos {
+                let first = if pdo.is_received() { 0x1600 } else { 0x1A00 };
+                assert!((first..first + 0x200).contains(&pdo.index), "{name}: {:#x}", pdo.index);
+            }
+        }
+    }
+
+    #[test]
+    fn an_actuator_that_does_not_exist_is_zero() {
+        for name in NAMES {
+            let device = build(name).unwrap();
+            for signal in [device.signals().len(), usize::MAX] {
+                assert_eq!(device.actuator(signal), 0.0, "{name}: {signal}");
+            }
+        }
+    }
+
+    #[test]
     fn entries_lie_inside_the_process_data_and_do_not_overlap() {
         for name in NAMES {
             let description = describe(name).unwrap();

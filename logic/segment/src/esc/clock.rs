@@ -294,6 +294,17 @@ mod tests {
     }
 
     #[test]
+    fn the_shown_difference_is_filtered_over_writes() {
+        let (mut clock, mut memory) = clock(0);
+        memory[usize::from(r::DIFFERENCE_FILTER)] = 2;
+        for shown in [250, 250 + 188] {
+            write_time(&mut clock, &mut memory, 1_077, 0);
+            clock.show(&mut memory, 0);
+            assert_eq!(r::get_u32(&memory, r::SYSTEM_TIME_DIFFERENCE), 0x8000_0000 | shown);
+        }
+    }
+
+    #[test]
     fn pulses_come_at_the_start_time_and_each_cycle() {
         let (mut clock, mut memory) = clock(0);
         r::put(&mut memory, r::SYNC_START_TIME, &10_077_u64.to_le_bytes());

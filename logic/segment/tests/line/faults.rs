@@ -40,7 +40,6 @@ fn frames_are_lost_late_damaged_and_doubled() {
 #[test]
 fn a_damaged_frame_differs_by_one_bit_and_is_counted() {
     let mut line = Line::addressed(&NAMES);
-    let mut counted = 0;
     for round in 0..20_u8 {
         let sent = frame(Command::Nop, round, 0, 0, &[0x5A; 30]);
         line.segment.faults_mut().add(Fault { kind: FaultKind::CorruptFrame, when: When::Always });
@@ -52,11 +51,12 @@ fn a_damaged_frame_differs_by_one_bit_and_is_counted() {
         assert_eq!(bits, 1);
         line.segment.faults_mut().clear();
     }
-    for place in 0..3 {
-        let errors = line.read(STATION + place, 0x0300, 8).data;
-        counted += u32::from(errors[2]);
-    }
+    let errors = [0, 1, 2].map(|place| line.read(STATION + place, 0x0300, 10).data);
+    let counted = errors.iter().map(|own| u32::from(own[2])).sum::<u32>();
     assert!(counted > 5, "RX errors at the ports on the way back: {counted}");
+    for (own, behind) in errors.iter().zip(&errors[1..]) {
+        assert_eq!(own[9], behind[2], "what the next one has counted comes here as forwarded");
+    }
     line.send(Command::Bwr, 0, 0x0300, &[0; 8]);
     assert_eq!(line.read(STATION, 0x0300, 8).data, [0; 8], "writing clears");
 }

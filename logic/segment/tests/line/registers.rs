@@ -111,6 +111,13 @@ fn the_sii_is_written_when_that_is_enabled() {
 }
 
 #[test]
+fn an_unknown_command_of_the_sii_is_not_accepted() {
+    let mut line = Line::addressed(&MIXED);
+    line.write(DRIVE, 0x0502, &[0, 3, 4, 0, 0, 0]);
+    assert_eq!(line.word(DRIVE, 0x0502) & 0xE000, 0x2000);
+}
+
+#[test]
 fn an_alias_is_an_address_once_it_is_switched_on() {
     let mut device = quietcore_segment::SubDevice::by_name("servo-drive").unwrap();
     let mut content = device.sii().to_vec();
@@ -240,6 +247,19 @@ fn several_devices_share_a_byte_by_bits() {
     };
     assert_eq!(pins(&line, 0), [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(pins(&line, 1), [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+}
+
+#[test]
+fn mapped_bits_cross_bytes_wherever_a_datagram_begins() {
+    let mut line = Line::addressed(&["servo-drive"]);
+    line.map(STATION, 0, (0x60, 3, 2, 6), (0x2000, 5), 3);
+    let (written, mapped) = (0x00A5_C396_u32, 0x007F_FFFC_u32);
+    assert_eq!(line.logical(Command::Lwr, 0x60, &written.to_le_bytes()[..3]).counter, 1);
+    let physical = ((written & mapped) >> 2) << 5;
+    assert_eq!(line.read(STATION, 0x2000, 4).data, physical.to_le_bytes());
+    let read = (written & mapped).to_le_bytes();
+    assert_eq!(line.logical(Command::Lrd, 0x60, &[0; 3]).data, read[..3]);
+    assert_eq!(line.logical(Command::Lrd, 0x61, &[0; 2]).data, read[1..3]);
 }
 
 #[test]
