@@ -66,6 +66,7 @@ fn the_end_of_a_stack_is_its_guard_and_what_is_too_small_for_a_signal() {
         assert_eq!(is_end(lowest + surroundings::machine().frame_bytes + FRAME_GAP_BYTES), nobodys);
         assert_eq!(is_end(stacks.top(task).addr() - 1), nobodys);
     }
+    assert!(!stacks.is_end_of(3, stacks.top(2).addr()), "there is no task 3");
     let of_first = stacks.lowest(OWN) - 1;
     stacks.unmap();
     assert!(!stacks.is_end_of(0, of_first), "nothing is mapped");
