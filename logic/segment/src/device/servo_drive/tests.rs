@@ -86,7 +86,7 @@ fn without_enabled_operation_there_is_no_torque() {
     rig.outputs[12..14].copy_from_slice(&1_000_i16.to_le_bytes());
     for word in [command::SHUTDOWN, command::SWITCH_ON] {
         rig.control(word);
-        assert_eq!((rig.actuator("torque"), rig.actuator("power")), (0.0, 0.0));
+        assert_eq!(["torque", "loop", "power"].map(|name| rig.actuator(name)), [0.0; 3]);
     }
     rig.control(command::ENABLE_OPERATION);
     assert!((rig.actuator("torque") - RATED_TORQUE).abs() < 1e-9);
