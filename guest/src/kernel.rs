@@ -17,9 +17,10 @@ use core::sync::atomic::{
 
 use quietcore_boot::HostPage;
 use quietcore_osek::configuration::{Configuration, TASKS_MAX};
+use quietcore_osek::port::Fault;
 use quietcore_osek::port::bare::{Arrival, Bare, Board, Refused, Stack};
-use quietcore_osek::port::{Fault, Job};
 use quietcore_osek::system::System;
+use quietcore_units::KernelJob;
 
 use crate::apic::{Apic, SPURIOUS_VECTOR, TIMER_VECTOR};
 use crate::clock::Clock;
@@ -78,7 +79,7 @@ impl Board for Processor {
         interrupts::wait();
     }
 
-    fn note_job(&self, _: &Job) {}
+    fn note_job(&self, _: &KernelJob) {}
 
     fn note_error(&self, fault: &Fault) {
         // There is nobody to be told that the console failed.

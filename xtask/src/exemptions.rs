@@ -142,7 +142,7 @@ pub(crate) const WAIVERS: &[Waiver] = &[
     Waiver {
         rule: "purity",
         path: "ground/osek/Cargo.toml",
-        reason: "one of its ports is a Linux process; without that feature it has no dependency",
+        reason: "one of its ports is a Linux process; without that feature it uses `units` alone",
     },
     Waiver {
         rule: "binaries",

@@ -23,11 +23,11 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release as Published},
 };
 
-use quietcore_exchange::com::{Claim, Job, KernelHost, Shelter};
+use quietcore_exchange::com::{Claim, KernelHost, Shelter};
 use quietcore_exchange::{
     EventWriter, Happening, Recorder, Region, Release, TaskState, TraceWriter, WritableTask,
 };
-use quietcore_units::Nanos;
+use quietcore_units::{KernelJob, Nanos};
 
 use crate::change::slot_of;
 use crate::job::KernelTask;
@@ -306,7 +306,7 @@ fn tell(lead: &Leading, rows: &mut [Row<'_>], error: EarlyError, now: Nanos) {
     row.events.tell(lead.cycle.get(), now, number, what);
 }
 
-fn record(lead: &Leading, rows: &mut [Row<'_>], job: &Job) {
+fn record(lead: &Leading, rows: &mut [Row<'_>], job: &KernelJob) {
     let row = usize::try_from(job.task).ok().and_then(|task| rows.get_mut(task));
     let Some(row) = row else { return };
     let [released, started, finished] =
@@ -345,7 +345,7 @@ impl<G: CycleHost> KernelHost for KernelCycle<'_, G> {
         self.host.interrupt_at(instant);
     }
 
-    fn note_job(&self, job: &Job) {
+    fn note_job(&self, job: &KernelJob) {
         self.host.leading(|lead| self.in_shelter(|rows| record(lead, rows, job)));
     }
 

@@ -12,6 +12,7 @@
 //! | [`ThreadSetting`] | one part of that, which a kernel may refuse | |
 //! | [`Wake`], [`WakeKind`] | how a task waits for its release | `early wake, 50 µs before the release` |
 //! | [`Overrun`], [`FaultReaction`] | what follows when a program is late or at fault | `catch-up`, `hold` |
+//! | [`KernelJob`] | a job of a kernel's task, as C tells it, too | |
 //! | [`Routine`], [`Trigger`] | a measured routine of a kernel, and how its interrupt is brought | `istentry`, `timer` |
 //! | [`Causes`] | an error with its causes | `the site can't run: no room` |
 //!
@@ -28,8 +29,8 @@ mod quantity;
 mod request;
 mod routine;
 mod size;
+mod task;
 mod thread;
-mod trouble;
 mod wake;
 
 pub use causes::Causes;
@@ -40,6 +41,6 @@ pub use quantity::UnitError;
 pub use request::{MemoryLock, Scheduling, ThreadRequest, ThreadSetting};
 pub use routine::{Routine, Trigger};
 pub use size::{BitCount, BitRate, ByteSize};
+pub use task::{FaultReaction, KernelJob, Overrun};
 pub use thread::{SchedulingPolicy, SettingsChange, ThreadSettings};
-pub use trouble::{FaultReaction, Overrun};
 pub use wake::{Wake, WakeKind};

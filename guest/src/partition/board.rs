@@ -22,11 +22,11 @@ use core::sync::atomic::{
 use quietcore_boot::vector::ATTENTION;
 use quietcore_clock::Clock as ClockTrait;
 use quietcore_osek::configuration::Configuration;
+use quietcore_osek::port::Fault;
 use quietcore_osek::port::bare::{Arrival, Bare, Board, Refused, Stack};
-use quietcore_osek::port::{Fault, Job};
 use quietcore_osek::system::System;
 use quietcore_scan::release::Rest;
-use quietcore_units::Nanos;
+use quietcore_units::{KernelJob, Nanos};
 
 use crate::apic::{Apic, SPURIOUS_VECTOR, TIMER_VECTOR};
 use crate::clock::Clock;
@@ -112,7 +112,7 @@ impl Board for PartitionBoard {
         }
     }
 
-    fn note_job(&self, _: &Job) {}
+    fn note_job(&self, _: &KernelJob) {}
 
     fn note_error(&self, fault: &Fault) {
         // There is nobody to be told that the console failed.

@@ -10,26 +10,7 @@
 
 use core::fmt;
 
-use quietcore_units::Nanos;
-
-/// A job of a task that ended, or a stretch of one after which the task began to wait: `struct
-/// quietcore_job` of `include/quietcore_services.h`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Job {
-    /// The task: its place in the module's list of names.
-    pub task: u32,
-    /// 1 when the task waits now, 0 when it ended.
-    pub waits: u32,
-    /// When it was released, on the monotonic clock, in ns.
-    pub released_ns: u64,
-    /// When it ran first, likewise.
-    pub started_ns: u64,
-    /// When it ended, likewise.
-    pub finished_ns: u64,
-    /// Execution time in ns, without the tasks that preempted it.
-    pub execution_ns: u64,
-}
+use quietcore_units::{KernelJob, Nanos};
 
 /// The cycle that a kernel runs in. None of these waits or allocates.
 pub trait KernelHost: Sync {
@@ -50,7 +31,7 @@ pub trait KernelHost: Sync {
     fn interrupt_at(&self, instant: Option<Nanos>);
 
     /// Takes note of a job.
-    fn note_job(&self, job: &Job);
+    fn note_job(&self, job: &KernelJob);
 
     /// Takes note of an error: the task that it is about, the status and the service as the kernel
     /// numbers them.
@@ -72,7 +53,7 @@ impl KernelHost for NoKernel {
 
     fn interrupt_at(&self, _: Option<Nanos>) {}
 
-    fn note_job(&self, _: &Job) {}
+    fn note_job(&self, _: &KernelJob) {}
 
     fn note_error(&self, _: Option<u32>, _: u8, _: u8) {}
 }

@@ -29,7 +29,7 @@ mod table;
 
 pub use claim::Claim;
 pub use entry::{ComGroup, ComSignal, Direction, OnTimeout};
-pub use kernel::{Job, KernelHost, NoKernel};
+pub use kernel::{KernelHost, NoKernel};
 pub use services::{Provision, SERVICES_VERSION, Services};
 pub use table::{ComTable, Shelter, SignalState};
 

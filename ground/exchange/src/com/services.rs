@@ -14,10 +14,10 @@ use core::marker::PhantomData;
 use core::ptr;
 use core::slice;
 
-use quietcore_units::Nanos;
+use quietcore_units::{KernelJob, Nanos};
 
 use crate::com::ComStatus;
-use crate::com::kernel::{Job, KernelHost};
+use crate::com::kernel::KernelHost;
 use crate::com::table::{ComTable, SignalState};
 use crate::primitive::words::WORD_BYTES;
 
@@ -57,7 +57,7 @@ pub struct Services<'a> {
     due: unsafe extern "C" fn(*const c_void) -> u64,
     until: unsafe extern "C" fn(*const c_void) -> u64,
     interrupt_at: unsafe extern "C" fn(*const c_void, u64),
-    job: unsafe extern "C" fn(*const c_void, *const Job),
+    job: unsafe extern "C" fn(*const c_void, *const KernelJob),
     error: unsafe extern "C" fn(*const c_void, u32, u8, u8),
     clock: unsafe extern "C" fn(*const c_void) -> u64,
     provision: PhantomData<&'a Provision<'a, 'a>>,
@@ -341,7 +341,7 @@ unsafe extern "C" fn interrupt_at(context: *const c_void, instant: u64) {
 ///
 /// # Safety
 /// `context` is that of [`Services::new`]; `job` is null or a structure.
-unsafe extern "C" fn job(context: *const c_void, job: *const Job) {
+unsafe extern "C" fn job(context: *const c_void, job: *const KernelJob) {
     // SAFETY: C hands back the context it was given.
     let kernel = unsafe { kernel(context) };
     // SAFETY: null, or a structure of C's own that nobody changes during the call.

@@ -9,10 +9,10 @@ use std::sync::Mutex;
 
 use quietcore_exchange::channel::channel_bytes;
 use quietcore_exchange::com::{
-    ComTable, Direction, Job, KernelHost, NoKernel, OnTimeout, Provision, SERVICES_VERSION,
-    Services, SignalState,
+    ComTable, Direction, KernelHost, NoKernel, OnTimeout, Provision, SERVICES_VERSION, Services,
+    SignalState,
 };
-use quietcore_units::Nanos;
+use quietcore_units::{KernelJob, Nanos};
 
 use crate::memory::{Memory, entries};
 use crate::table::{groups, signals};
@@ -86,7 +86,7 @@ impl Program {
 #[derive(Default)]
 struct Seen {
     instants: Mutex<Vec<Option<Nanos>>>,
-    jobs: Mutex<Vec<Job>>,
+    jobs: Mutex<Vec<KernelJob>>,
     errors: Mutex<Vec<(Option<u32>, u8, u8)>>,
 }
 
@@ -107,7 +107,7 @@ impl KernelHost for Seen {
         self.instants.lock().unwrap().push(instant);
     }
 
-    fn note_job(&self, job: &Job) {
+    fn note_job(&self, job: &KernelJob) {
         self.jobs.lock().unwrap().push(*job);
     }
 
@@ -146,7 +146,7 @@ fn use_every_function(object: &Path) {
     program.give(Some(&Services::new(&kernel)));
     assert_eq!(program.call(c"is_a_kernel", 0), 0, "line of the failed check");
     assert_eq!(*seen.instants.lock().unwrap(), [Some(Nanos::new(1_900)), None]);
-    let job = Job {
+    let job = KernelJob {
         task: 3,
         waits: 1,
         released_ns: 10,
@@ -164,8 +164,8 @@ fn use_every_function(object: &Path) {
         size_of::<SignalState>(),
         std::mem::offset_of!(SignalState, updated),
         SERVICES_VERSION as usize,
-        size_of::<Job>(),
-        std::mem::offset_of!(Job, execution_ns),
+        size_of::<KernelJob>(),
+        std::mem::offset_of!(KernelJob, execution_ns),
     ];
     for (index, expected) in (0..).zip(expected) {
         assert_eq!(program.layout(index), expected, "number {index} of `layout`");

@@ -1,7 +1,8 @@
 //! Execution times of jobs, and their budgets; beyond OSEK.
 
+use quietcore_units::KernelJob;
+
 use super::{CallLevel, Current, Kernel};
-use crate::port::Job;
 
 /// The time that is left to the running task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +64,15 @@ impl Kernel<'_> {
 
     /// Closes the account of a job.
     #[inline]
-    pub(super) fn end_job(&mut self, task: u8, waits: bool, now_ns: u64) -> Option<Job> {
+    pub(super) fn end_job(&mut self, task: u8, waits: bool, now_ns: u64) -> Option<KernelJob> {
         if !self.configuration.accounting {
             return None;
         }
         self.note_execution(task, now_ns);
         let control = &mut self.tasks[usize::from(task)];
-        let job = Job {
-            task,
-            waits,
+        let job = KernelJob {
+            task: u32::from(task),
+            waits: u32::from(waits),
             released_ns: control.released_ns,
             started_ns: control.started_ns,
             finished_ns: now_ns,

@@ -44,13 +44,15 @@ pub use alarms::{AlarmBase, Due};
 pub use interrupts::Interrupted;
 pub use schedule_tables::TableStatus;
 
+use quietcore_units::KernelJob;
+
 #[cfg(doc)]
 use crate::configuration::TICK_STEPS_MAX;
 use crate::configuration::{
     ALARMS_MAX, Configuration, ISRS_MAX, RESOURCES_MAX, SCHEDULE_TABLES_MAX, SCHEDULER_LEVEL,
     TASKS_MAX,
 };
-use crate::port::{Enter, Job, Leave};
+use crate::port::{Enter, Leave};
 use crate::status::Status;
 use interrupts::IsrState;
 use ready::Ready;
@@ -142,7 +144,7 @@ pub struct Switch {
     /// Which one goes on.
     pub enter: Enter,
     /// The job that ended with it, where jobs are accounted.
-    pub job: Option<Job>,
+    pub job: Option<KernelJob>,
 }
 
 /// The kernel: tasks, resources, alarms and schedule tables, without a machine.
@@ -308,7 +310,7 @@ impl<'c> Kernel<'c> {
     }
 
     #[inline]
-    fn leave_running(&mut self, now_ns: u64) -> (Leave, Option<Job>) {
+    fn leave_running(&mut self, now_ns: u64) -> (Leave, Option<KernelJob>) {
         match self.current {
             Current::Idle => (Leave::Idle, None),
             Current::Task(task) => {

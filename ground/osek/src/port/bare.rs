@@ -16,12 +16,14 @@
 
 use core::ptr;
 
+use quietcore_units::KernelJob;
+
 use crate::check::check;
 use crate::configuration::{Configuration, TASKS_MAX};
 use crate::port::controller::{Controller, Interrupt, Seamless};
 use crate::port::own::{ContextEntry, Contexts, Own, entry_of};
 use crate::port::ticks::Ticks;
-use crate::port::{ALL_HELD, Enter, Fault, Job, Leave, Port};
+use crate::port::{ALL_HELD, Enter, Fault, Leave, Port};
 use crate::system::{StartError, System};
 
 /// The level of the tick's interrupt.
@@ -45,7 +47,7 @@ pub trait Board: Sync + 'static {
     fn wait(&self);
 
     /// Takes note of a job.
-    fn note_job(&self, job: &Job);
+    fn note_job(&self, job: &KernelJob);
 
     /// Takes note of an error.
     fn note_error(&self, fault: &Fault);
@@ -364,7 +366,7 @@ impl<B: Board> Port for Bare<B> {
         unsafe { mark_of(stack).read() == MARK }
     }
 
-    fn note_job(&self, job: &Job) {
+    fn note_job(&self, job: &KernelJob) {
         self.board.note_job(job);
     }
 

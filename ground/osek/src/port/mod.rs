@@ -24,6 +24,8 @@ pub mod x86_64;
 
 pub use x86_64 as processor;
 
+use quietcore_units::KernelJob;
+
 use crate::status::Status;
 
 /// The level at which nothing passes.
@@ -49,24 +51,6 @@ pub enum Enter {
     Resume(u8),
     /// There is nothing to do.
     Idle,
-}
-
-/// A job that ended, or an extended task that began to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    /// The number of the task.
-    pub task: u8,
-    /// `true` if the task waits now; `false` if it ended.
-    pub waits: bool,
-    /// When it was released: its activation, the event it had waited for, or the tick that caused
-    /// either. In ns of the port's clock, as all instants.
-    pub released_ns: u64,
-    /// When it first ran.
-    pub started_ns: u64,
-    /// The instant of its end, on the port's clock.
-    pub finished_ns: u64,
-    /// Time in which it ran, without those that preempted it.
-    pub execution_ns: u64,
 }
 
 /// An error that was found, as the error hook gets it.
@@ -124,7 +108,7 @@ pub trait Port: Sync {
     fn stack_is_intact(&self, task: u8) -> bool;
 
     /// Takes note of a job, where the configuration asks for accounting.
-    fn note_job(&self, job: &Job);
+    fn note_job(&self, job: &KernelJob);
 
     /// Takes note of an error, beside the error hook.
     fn note_error(&self, fault: &Fault);

@@ -2,8 +2,9 @@
 
 use quietcore_osek::configuration::{Action, ActionKind, Configuration};
 use quietcore_osek::kernel::{self, CallLevel, Due, Interrupted, Kernel, TableStatus, TaskState};
-use quietcore_osek::port::{Enter, Job, Leave};
+use quietcore_osek::port::{Enter, Leave};
 use quietcore_osek::status::Status;
+use quietcore_units::KernelJob;
 
 use crate::observation::{Budget, Effect, Entered, Left, Observation, State, Subject, Table};
 use crate::program::Step;
@@ -187,10 +188,10 @@ impl Subject for Driven<'_> {
     }
 }
 
-fn effect_of_job(job: Job) -> Effect {
+fn effect_of_job(job: KernelJob) -> Effect {
     Effect::Job {
-        task: usize::from(job.task),
-        waits: job.waits,
+        task: job.task as usize,
+        waits: job.waits == 1,
         released: job.released_ns,
         started: job.started_ns,
         finished: job.finished_ns,

@@ -5,10 +5,11 @@ use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use quietcore_exchange::com::{Job, KernelHost as _, Provision, Services};
+use quietcore_exchange::com::{KernelHost as _, Provision, Services};
 use quietcore_exchange::{Event, Happening, Release, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::module::DataImage;
+use quietcore_units::KernelJob;
 
 use super::*;
 use crate::fault::Fault;
@@ -69,7 +70,7 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     let exchange = exchange();
     let region = exchange.region();
     let kernel = KernelCycle::new(Threads);
-    let job = |task, response| Job {
+    let job = |task, response| KernelJob {
         task,
         waits: 0,
         released_ns: 1_000_000,
@@ -117,12 +118,12 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     assert_eq!((told.len(), told[0].task, told[0].what), (1, 2, error(Some(1), 4, 1)));
 
     // It started by itself, long before the first cycle.
-    kernel.note_job(&Job { released_ns: 0, ..job(1, 5_000) });
+    kernel.note_job(&KernelJob { released_ns: 0, ..job(1, 5_000) });
     let slow = region.task(2).unwrap().scan_counters().unwrap();
     assert_eq!(slow.worst_response.value_ns, 900_000);
 
     kernel.measure(MILLI * 2);
-    kernel.note_job(&Job { started_ns: 2_000_500, finished_ns: 2_001_000, ..job(1, 0) });
+    kernel.note_job(&KernelJob { started_ns: 2_000_500, finished_ns: 2_001_000, ..job(1, 0) });
     let spikes: Vec<_> = region.task(2).unwrap().spikes().collect();
     let last = spikes.iter().find(|spike| spike.release == 2).unwrap();
     assert_eq!((last.due_ns, last.latency_ns), (2_000_000, 500), "what is measured begins there");

@@ -1,8 +1,9 @@
 //! Accounts of jobs, budgets, and the time between activations.
 
+use quietcore_units::KernelJob;
+
 use super::*;
 use crate::kernel::Budget;
-use crate::port::Job;
 use crate::status::Status;
 
 /// The times of two tasks, of which the higher one preempts, and of an ISR, which is nobody's.
@@ -19,9 +20,9 @@ fn a_job_is_charged_for_the_time_in_which_it_ran() {
     settle_at(&mut kernel, 120);
     kernel.wait_event(1).unwrap();
     let job = kernel.dispatch(150).and_then(|switch| switch.job);
-    let waited = Job {
+    let waited = KernelJob {
         task: 1,
-        waits: true,
+        waits: 1,
         released_ns: 113,
         started_ns: 120,
         finished_ns: 150,
@@ -35,7 +36,7 @@ fn a_job_is_charged_for_the_time_in_which_it_ran() {
     let (released_ns, started_ns) = (160, 165);
     let finished_ns = 185;
     let ended =
-        Job { waits: false, released_ns, started_ns, finished_ns, execution_ns: 20, ..waited };
+        KernelJob { waits: 0, released_ns, started_ns, finished_ns, execution_ns: 20, ..waited };
     assert_eq!(job, Some(ended));
     kernel.terminate_task().unwrap();
     let job = kernel.dispatch(200).and_then(|switch| switch.job);
@@ -43,7 +44,7 @@ fn a_job_is_charged_for_the_time_in_which_it_ran() {
     // 100 to 110, 115 to 120, 150 to 165, 185 to 200.
     let execution_ns = 45;
     let preempted =
-        Job { task: 0, waits: false, released_ns, started_ns, finished_ns, execution_ns };
+        KernelJob { task: 0, waits: 0, released_ns, started_ns, finished_ns, execution_ns };
     assert_eq!(job, Some(preempted));
 }
 

@@ -42,7 +42,7 @@ fn an_alarm_expires_once_or_again_and_again_without_drift() {
     assert_eq!(kernel.set_relative_alarm(0, 1, 0), Err(Status::State));
     assert_eq!(kernel.cancel_alarm(0), Ok(()));
     assert_eq!(kernel.cancel_alarm(0), Err(Status::NoFunction));
-    assert_eq!(expiries(&mut kernel, 30), []);
+    assert!(expiries(&mut kernel, 30).is_empty());
 }
 
 /// A value that was reached before the call comes again after a whole round only.
@@ -116,9 +116,9 @@ fn many_ticks_at_once_are_passed_over() {
     let configuration =
         Configuration { tasks: &tasks, counters: &counters, alarms: &alarms, ..PLAIN };
     let mut kernel = started(&configuration);
-    assert_eq!(expiries(&mut kernel, u32::MAX), []);
+    assert!(expiries(&mut kernel, u32::MAX).is_empty());
     kernel.set_relative_alarm(0, u32::MAX, u32::MAX).unwrap();
-    assert_eq!(expiries(&mut kernel, u32::MAX - 1), []);
+    assert!(expiries(&mut kernel, u32::MAX - 1).is_empty());
     assert_eq!(kernel.remaining_ticks(0), Ok(1));
     assert_eq!(expiries(&mut kernel, u32::MAX), [1]);
     assert_eq!(kernel.remaining_ticks(0), Ok(1), "a cycle later, less one tick");

@@ -4,9 +4,11 @@
 
 use core::ptr;
 
+use quietcore_units::KernelJob;
+
 use super::{Driver, Hosted, IDLE, NEVER, alone, machine_at, surroundings};
 use crate::port::own::{ContextEntry, entry_of};
-use crate::port::{Enter, Fault, Job, Leave, Port};
+use crate::port::{Enter, Fault, Leave, Port};
 
 impl Port for Hosted {
     /// Returns `true` if the caller runs on one of the machine's stacks: the only places where
@@ -77,7 +79,7 @@ impl Port for Hosted {
         self.stacks.is_intact(task)
     }
 
-    fn note_job(&self, job: &Job) {
+    fn note_job(&self, job: &KernelJob) {
         if self.driver.get() == Driver::Driven {
             self.driven.note_job(job);
         }

@@ -26,12 +26,14 @@
 
 mod services;
 
+use quietcore_units::KernelJob;
+
 use super::flood::Flood;
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, surroundings};
 use crate::configuration::Configuration;
 use crate::port::controller::Interrupt;
 use crate::port::processor::switch::save_and_resume;
-use crate::port::{Fault, Job, Port as _};
+use crate::port::{Fault, Port as _};
 use crate::status::{Service, Status};
 use crate::system::System;
 use services::Given;
@@ -79,7 +81,7 @@ impl Driven {
         self.given.get().clock_ns()
     }
 
-    pub(super) fn note_job(&self, job: &Job) {
+    pub(super) fn note_job(&self, job: &KernelJob) {
         self.given.get().note_job(job);
     }
 

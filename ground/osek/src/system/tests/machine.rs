@@ -11,8 +11,10 @@ use std::string::String;
 use std::sync::Mutex;
 use std::vec::Vec;
 
+use quietcore_units::KernelJob;
+
 use crate::configuration::{Configuration, Hooks, Isr};
-use crate::port::{Enter, Fault, Job, Leave, Port};
+use crate::port::{Enter, Fault, Leave, Port};
 use crate::system::System;
 
 pub(super) type Tested = &'static System<Machine>;
@@ -121,8 +123,8 @@ impl Port for Machine {
         STACKS_ARE_INTACT.get()
     }
 
-    fn note_job(&self, job: &Job) {
-        let (kind, task) = (if job.waits { "waits" } else { "ended" }, job.task);
+    fn note_job(&self, job: &KernelJob) {
+        let (kind, task) = (if job.waits == 1 { "waits" } else { "ended" }, job.task);
         let (released_ns, finished_ns) = (job.released_ns, job.finished_ns);
         note(format!("job of {task} {kind}, from {released_ns} to {finished_ns}"));
     }

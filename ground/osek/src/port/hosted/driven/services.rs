@@ -6,23 +6,10 @@
 use core::ffi::c_void;
 use core::mem::{MaybeUninit, offset_of};
 
-use crate::port::Job;
+use quietcore_units::KernelJob;
 
 /// The version from which on the table has the members below `now`.
 const VERSION_WITH_TIMES: u32 = 2;
-
-/// A job as the loader is told of it: `struct quietcore_job`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ToldJob {
-    task: u32,
-    /// 1 where the task waits now, 0 where it ended.
-    waits: u32,
-    released_ns: u64,
-    started_ns: u64,
-    finished_ns: u64,
-    execution_ns: u64,
-}
 
 type Instant = extern "C" fn(*const c_void) -> u64;
 
@@ -47,7 +34,7 @@ pub struct Services {
     /// Asks for an interrupt at an instant; zero for never.
     pub interrupt_at: Option<extern "C" fn(*const c_void, u64)>,
     /// Takes note of a job.
-    pub job: Option<extern "C" fn(*const c_void, *const ToldJob)>,
+    pub job: Option<extern "C" fn(*const c_void, *const KernelJob)>,
     /// Takes note of an error: task, status, service.
     pub error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
     /// The instant now; from version 3 on.
@@ -61,7 +48,7 @@ pub(super) struct Given {
     due: Option<Instant>,
     until: Option<Instant>,
     interrupt_at: Option<extern "C" fn(*const c_void, u64)>,
-    job: Option<extern "C" fn(*const c_void, *const ToldJob)>,
+    job: Option<extern "C" fn(*const c_void, *const KernelJob)>,
     error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
     #[cfg(target_os = "none")]
     clock: Option<Instant>,
@@ -131,17 +118,9 @@ impl Given {
         }
     }
 
-    pub(super) fn note_job(&self, job: &Job) {
+    pub(super) fn note_job(&self, job: &KernelJob) {
         if let Some(note) = self.job {
-            let told = ToldJob {
-                task: u32::from(job.task),
-                waits: u32::from(job.waits),
-                released_ns: job.released_ns,
-                started_ns: job.started_ns,
-                finished_ns: job.finished_ns,
-                execution_ns: job.execution_ns,
-            };
-            note(self.context, &raw const told);
+            note(self.context, job);
         }
     }
 

@@ -59,7 +59,7 @@ fn the_end_of_a_stack_is_its_guard_and_what_is_too_small_for_a_signal() {
         let is_end = |address| {
             (0..4).filter(|task| stacks.is_end_of(*task, address)).collect::<vec::Vec<u8>>()
         };
-        let (its_own, nobodys) = (vec![task], vec![]);
+        let (its_own, nobodys) = (vec![task], vec::Vec::<u8>::new());
         assert_eq!(is_end(lowest - 1), its_own);
         assert_eq!(is_end(lowest - stacks.guard.load(Relaxed)), its_own);
         assert_eq!(is_end(lowest + surroundings::machine().frame_bytes), its_own);
