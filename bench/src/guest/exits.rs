@@ -18,8 +18,7 @@
 use std::collections::BTreeMap;
 
 use quietcore_backend::process::Partition;
-use quietcore_scan::job::TaskKind;
-use quietcore_units::{Nanos, Scheduling, Wake};
+use quietcore_units::{Nanos, ReleaseRule, Scheduling, Wake};
 
 use super::Request;
 use super::kvm::{Counters, Reasons};
@@ -57,7 +56,8 @@ pub(super) fn measure(
         let task = job.tasks.first_mut().ok_or("there is no task")?;
         (task.wake, task.policy) = (wake, Scheduling::Other);
         let period = request.period;
-        (task.kind, task.deadline) = (TaskKind::Cyclic { period, offset: Nanos::ZERO }, period);
+        (task.release, task.deadline) =
+            (ReleaseRule::Cyclic { period, offset: Nanos::ZERO }, period);
         let mut partition = program.start(&job, Vec::new())?;
         until(&mut partition, "cycles", |partition| steps(partition) >= WARM_UP)?;
         let counters = Counters::of(partition.process_id())?;

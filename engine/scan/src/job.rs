@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use quietcore_exchange::channel::{Entry, Timeouts};
-use quietcore_units::{Nanos, Overrun};
+use quietcore_units::{Nanos, ReleaseRule};
 use serde::{Deserialize, Serialize};
 
 use crate::shared::TASK_LIMIT;
@@ -22,34 +22,6 @@ pub struct KernelTask {
     pub name: String,
     /// The latest completion after a release; none where none is asked for.
     pub deadline: Option<Nanos>,
-}
-
-/// The rule by which a task is released.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TaskKind {
-    /// Released at fixed instants.
-    Cyclic {
-        /// Time between two releases.
-        period: Nanos,
-        /// Time from the common start to its first release.
-        offset: Nanos,
-    },
-    /// Released when its trigger becomes true, looked at in each cycle of the leading task.
-    Event {
-        /// The shortest pause after a job.
-        gap: Nanos,
-    },
-    /// Released again and again while its trigger is true.
-    Status {
-        /// The shortest pause after a job.
-        gap: Nanos,
-    },
-    /// Released again as soon as a job is done.
-    Freewheeling {
-        /// The pause after a job.
-        gap: Nanos,
-    },
 }
 
 /// Something that a channel carries: an [`Entry`].
@@ -100,32 +72,13 @@ pub struct Value {
     pub bytes: Vec<u8>,
 }
 
-impl TaskKind {
-    /// Returns the time between releases, or the shortest there can be.
-    pub fn period(&self) -> Nanos {
-        match *self {
-            Self::Cyclic { period, .. } => period,
-            Self::Event { gap } | Self::Status { gap } | Self::Freewheeling { gap } => gap,
-        }
-    }
-
-    /// Returns the response time beyond which a job is a fault, under `stop`: until its next
-    /// release.
-    pub fn stop_beyond(&self, overrun: Overrun) -> Option<Nanos> {
-        match *self {
-            Self::Cyclic { period, .. } if overrun == Overrun::Stop => Some(period),
-            _ => None,
-        }
-    }
-}
-
 /// A task, as far as it decides whether it can be run beside others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Released {
     /// Number of the step function that it runs.
     pub(crate) rate: u32,
     /// Decides when it is released.
-    pub(crate) kind: TaskKind,
+    pub(crate) release: ReleaseRule,
 }
 
 /// The reason why tasks can't be run together.
@@ -187,8 +140,8 @@ pub(crate) fn check_tasks(
     if rates.len() != tasks.len() {
         return Err(TasksError::SameRate);
     }
-    let is_cyclic = matches!(tasks[0].kind, TaskKind::Cyclic { .. });
-    if !is_cyclic && !matches!(tasks[0].kind, TaskKind::Freewheeling { .. }) {
+    let is_cyclic = matches!(tasks[0].release, ReleaseRule::Cyclic { .. });
+    if !is_cyclic && !matches!(tasks[0].release, ReleaseRule::Freewheeling { .. }) {
         return Err(TasksError::Leader);
     }
     if kernel_tasks > 0 && tasks.len() > 1 {
@@ -201,7 +154,7 @@ pub(crate) fn check_tasks(
         return Err(TasksError::KernelTasks(kernel_tasks));
     }
     let stands =
-        |task: &Released| matches!(task.kind, TaskKind::Cyclic { period: Nanos::ZERO, .. });
+        |task: &Released| matches!(task.release, ReleaseRule::Cyclic { period: Nanos::ZERO, .. });
     match tasks.iter().position(stands) {
         Some(task) => Err(TasksError::NoPeriod(task)),
         None => Ok(()),

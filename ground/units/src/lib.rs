@@ -11,6 +11,7 @@
 //! | [`Scheduling`], [`ThreadRequest`] | what a thread is asked to be | |
 //! | [`ThreadSetting`] | one part of that, which a kernel may refuse | |
 //! | [`Wake`], [`WakeKind`] | how a task waits for its release | `early wake, 50 µs before the release` |
+//! | [`ReleaseRule`] | when a task is released | `cyclic`, `event` |
 //! | [`Overrun`], [`FaultReaction`] | what follows when a program is late or at fault | `catch-up`, `hold` |
 //! | [`KernelJob`] | a job of a kernel's task, as C tells it, too | |
 //! | [`Routine`], [`Trigger`] | a measured routine of a kernel, and how its interrupt is brought | `istentry`, `timer` |
@@ -41,6 +42,6 @@ pub use quantity::UnitError;
 pub use request::{MemoryLock, Scheduling, ThreadRequest, ThreadSetting};
 pub use routine::{Routine, Trigger};
 pub use size::{BitCount, BitRate, ByteSize};
-pub use task::{FaultReaction, KernelJob, Overrun};
+pub use task::{FaultReaction, KernelJob, Overrun, ReleaseRule};
 pub use thread::{SchedulingPolicy, SettingsChange, ThreadSettings};
 pub use wake::{Wake, WakeKind};

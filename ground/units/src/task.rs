@@ -1,7 +1,69 @@
-//! A task of a program: the account of its jobs, and what follows when it is late or at fault.
+//! A task of a program: the rule of its releases, the account of its jobs, and what follows when it
+//! is late or at fault.
 //!
 //! The same types go from the site file to the thread that runs the task, and from a kernel inside
 //! of a program to the scan cycle around it.
+
+use crate::Nanos;
+
+/// The rule by which a task is released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum ReleaseRule {
+    /// Released by the clock, once in each period.
+    Cyclic {
+        /// Time between two releases, 20 µs to 10 s.
+        period: Nanos,
+        /// Time from the common start to its first release; less than the period.
+        offset: Nanos,
+    },
+    /// Released when its trigger becomes true, looked at in each cycle of the leading task.
+    Event {
+        /// The least time between two releases.
+        gap: Nanos,
+    },
+    /// Released again and again while its trigger is true.
+    Status {
+        /// The least time between two releases.
+        gap: Nanos,
+    },
+    /// Released again as soon as a job is done.
+    Freewheeling {
+        /// The pause after a job.
+        gap: Nanos,
+    },
+}
+
+impl ReleaseRule {
+    /// Returns the word in the site file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cyclic { .. } => "cyclic",
+            Self::Event { .. } => "event",
+            Self::Status { .. } => "status",
+            Self::Freewheeling { .. } => "freewheeling",
+        }
+    }
+
+    /// Returns the period of a cyclic task; `None` for the others.
+    pub const fn period(self) -> Option<Nanos> {
+        match self {
+            Self::Cyclic { period, .. } => Some(period),
+            Self::Event { .. } | Self::Status { .. } | Self::Freewheeling { .. } => None,
+        }
+    }
+
+    /// Returns the period or gap: the shortest time between two releases.
+    pub const fn interval(self) -> Nanos {
+        match self {
+            Self::Cyclic { period: interval, .. }
+            | Self::Event { gap: interval }
+            | Self::Status { gap: interval }
+            | Self::Freewheeling { gap: interval } => interval,
+        }
+    }
+}
 
 /// A job of a kernel's task that ended, or a stretch of one after which the task began to wait.
 ///
@@ -53,4 +115,12 @@ pub enum FaultReaction {
     Zero,
     /// They take the values in `substitute`.
     Substitute,
+}
+
+impl Overrun {
+    /// Returns the response time beyond which a job of a task with this rule is a fault: until its
+    /// next release under [`Overrun::Stop`]; `None` where a late job is none.
+    pub fn stop_beyond(self, rule: ReleaseRule) -> Option<Nanos> {
+        rule.period().filter(|_| self == Self::Stop)
+    }
 }

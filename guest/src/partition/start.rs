@@ -26,11 +26,10 @@ use quietcore_osek::configuration::{Class, Configuration, Isr, Kind, Task};
 use quietcore_osek::port::bare::Stack;
 use quietcore_scan::channels::{Numbered, compare};
 use quietcore_scan::guest::job::GuestJob;
-use quietcore_scan::job::TaskKind;
 use quietcore_scan::program::Fieldbus;
 use quietcore_scan::stage::Room;
 use quietcore_scan::watchdog::Watchdog;
-use quietcore_units::{Nanos, Wake};
+use quietcore_units::{Nanos, ReleaseRule, Wake};
 
 use crate::clock::{Clock, Followed};
 use crate::pages::{PAGE_BYTES, Pages, SMALL_END, Window, cut_out, touch};
@@ -162,11 +161,11 @@ fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
 
 /// The contexts, the lowest first: the loader, then the tasks with long periods.
 fn in_order(job: &GuestJob) -> Vec<usize> {
-    let period = |context: &usize| match job.tasks[*context].kind {
-        TaskKind::Cyclic { period, .. } => period,
-        TaskKind::Event { gap } => gap,
+    let period = |context: &usize| match job.tasks[*context].release {
+        ReleaseRule::Cyclic { period, .. } => period,
+        ReleaseRule::Event { gap } => gap,
         // These would leave no time to those below them.
-        TaskKind::Status { .. } | TaskKind::Freewheeling { .. } => Nanos::MAX,
+        ReleaseRule::Status { .. } | ReleaseRule::Freewheeling { .. } => Nanos::MAX,
     };
     let mut others: Vec<usize> = (1..job.tasks.len()).collect();
     others.sort_by_key(|context| core::cmp::Reverse(period(context)));

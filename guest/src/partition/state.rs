@@ -19,7 +19,6 @@ use quietcore_release::Margin;
 use quietcore_scan::change::Builds;
 use quietcore_scan::follower::Follower;
 use quietcore_scan::guest::job::{GuestJob, GuestTask};
-use quietcore_scan::job::TaskKind;
 use quietcore_scan::kernel::Allowance;
 use quietcore_scan::leader::Leader;
 use quietcore_scan::program::{Build, Fieldbus};
@@ -179,10 +178,7 @@ impl PartitionState {
     /// Makes what a task's cycle needs.
     fn prepare(&self, index: usize, job: &GuestTask) -> Option<Task<'static>> {
         let number = index as u32;
-        let period = match job.kind {
-            TaskKind::Cyclic { period, .. } => period,
-            _ => NO_PERIOD,
-        };
+        let period = job.release.period().unwrap_or(NO_PERIOD);
         let slots = self.slot_cycles();
         let mut recorder = Recorder::of_clear(self.region.task(number)?, period, slots);
         recorder.set_thread_id(self.job.thread_id);
@@ -191,7 +187,7 @@ impl PartitionState {
             rate: job.rate,
             deadline: job.deadline,
             watchdog: Watchdog::new(job.watchdog, job.sensitivity),
-            stop_beyond: job.kind.stop_beyond(job.overrun),
+            stop_beyond: job.overrun.stop_beyond(job.release),
         };
         let events = self.region.event_writer(number)?;
         Some(Task::new(settings, recorder, events, self.region.trace_writer(number)))
@@ -199,7 +195,7 @@ impl PartitionState {
 
     fn plan(&self, job: &GuestTask) -> Plan {
         Plan {
-            kind: job.kind,
+            release: job.release,
             overrun: job.overrun,
             warm_up_cycles: self.job.warm_up_cycles,
             cycles: self.job.cycles,
@@ -212,13 +208,13 @@ impl PartitionState {
         index: usize,
         job: &GuestTask,
     ) -> Waiting<'c, TaskClock> {
-        let period = job.kind.period();
+        let period = job.release.interval();
         let wake = match job.wake {
             Wake::Spin => Wake::Early { margin: POLLING_MARGIN.min(period / POLLING_PART) },
             other => other,
         };
         let margin = Margin::new(wake, period);
-        Waiting::new(clock, job.kind, index, margin, Some(self.job.cpu), self.start())
+        Waiting::new(clock, job.release, index, margin, Some(self.job.cpu), self.start())
     }
 }
 
@@ -239,7 +235,7 @@ pub(crate) fn lead() {
         return;
     };
     let mut waiting = state.waiting(&clock, LEADER, job);
-    let (period, deadline, margin) = (job.kind.period(), job.deadline, waiting.margin_max());
+    let (period, deadline, margin) = (job.release.interval(), job.deadline, waiting.margin_max());
     state.allowance.set(Some(Allowance { period, deadline, margin }));
     running::lead(state, &mut leader, &mut waiting, &state.plan(job), state.start());
 }

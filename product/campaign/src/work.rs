@@ -8,8 +8,8 @@ use quietcore_exchange::Shape;
 use quietcore_probe::job::LatencyJob;
 use quietcore_record::record::check::Injected;
 use quietcore_record::record::{ReleaseMode, ScanTerms};
-use quietcore_site::{Length, Partition, Release};
-use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, Scheduling, Wake};
+use quietcore_site::{Length, Partition};
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, ReleaseRule, Scheduling, Wake};
 
 /// The work of a partition.
 #[derive(Clone, Debug)]
@@ -179,13 +179,13 @@ impl ProgramRun {
     }
 
     fn leads_by_clock(&self) -> bool {
-        self.assembly.tasks.first().is_some_and(|task| task.release.period().is_some())
+        self.assembly.tasks.first().is_some_and(|task| task.release.rule.period().is_some())
     }
 
     /// Returns the time from one release of the leading task to the next; where that task has no
     /// period, the period of the program.
     fn lead_interval(&self) -> Nanos {
-        let lead = self.assembly.tasks.first().and_then(|task| task.release.period());
+        let lead = self.assembly.tasks.first().and_then(|task| task.release.rule.period());
         lead.unwrap_or(self.period)
     }
 
@@ -197,16 +197,16 @@ impl ProgramRun {
             .map(|(number, (task, job))| TaskRun {
                 label: task.name.clone(),
                 cpu: self.cpu,
-                period: task.release.period(),
-                planned_cycles: match (number, task.release.period()) {
+                period: task.release.rule.period(),
+                planned_cycles: match (number, task.release.rule.period()) {
                     (0, _) => self.cycles.unwrap_or(0),
                     (_, Some(period)) => self.measured.whole_times(period),
                     (_, None) => 0,
                 },
                 policy: job.policy,
                 wakes_early: !matches!(job.wake, Wake::Sleep),
-                mode: match task.release {
-                    Release::Cyclic { .. } => ReleaseMode::timer(job.wake),
+                mode: match task.release.rule {
+                    ReleaseRule::Cyclic { .. } => ReleaseMode::timer(job.wake),
                     _ => ReleaseMode::not_timed(task.release.to_string()),
                 },
                 terms: Some(ScanTerms {

@@ -413,7 +413,7 @@ fn not_built(folder: &Path, error: &AssemblyError) -> String {
 /// Returns the tasks of a partition, followed by those of its program's kernel, which have no
 /// period.
 fn tasks_of(assembly: &Assembly) -> Vec<TaskDescription> {
-    let period = |task: &quietcore_site::Task| task.release.period().unwrap_or(Nanos::ZERO);
+    let period = |task: &quietcore_site::Task| task.release.rule.period().unwrap_or(Nanos::ZERO);
     let periods = assembly.tasks.iter().map(period).chain(std::iter::repeat(Nanos::ZERO));
     let named = assembly.task_names().zip(periods);
     named.map(|(name, period)| TaskDescription { name: name.to_owned(), period }).collect()

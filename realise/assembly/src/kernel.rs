@@ -69,7 +69,7 @@ impl Names<'_> {
                 second.name
             );
             self.problem(&key(&format!("task.{}", second.name)), what);
-        } else if program.tasks.iter().any(|task| task.release.period().is_none()) {
+        } else if program.tasks.iter().any(|task| task.release.rule.period().is_none()) {
             let what = format!("the kernel of `{oil}` is driven by a cyclic task");
             self.problem(&key(&format!("task.{}.kind", program.tasks[0].name)), what);
         }

@@ -8,9 +8,7 @@ use quietcore_program::{Access, Build, Memory, Pattern, VariableLocation};
 use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::stage::Trigger;
 use quietcore_segment::{Description, Entry as DeviceEntry};
-use quietcore_site::{
-    Entry, Fieldbus, KeyPosition, Literal, Partition, Release, Remark, Site, Task,
-};
+use quietcore_site::{Entry, Fieldbus, KeyPosition, Literal, Partition, Remark, Site, Task};
 use quietcore_units::{Causes, DataType};
 
 /// The most bytes that a partition may retain.
@@ -251,13 +249,9 @@ impl<'a> Names<'a> {
     pub(super) fn triggers(&mut self, tasks: &[&Task]) -> Vec<Option<Trigger>> {
         let mut triggers = Vec::new();
         for task in tasks {
-            let path = match &task.release {
-                Release::Event { trigger, .. } | Release::Status { trigger, .. } => Some(trigger),
-                Release::Cyclic { .. } | Release::Freewheeling { .. } => None,
-            };
             let name = &self.partition.name;
             let key = format!("partition.{name}.program.task.{}.trigger", task.name);
-            triggers.push(path.and_then(|path| {
+            triggers.push(task.release.trigger.as_ref().and_then(|path| {
                 let place = self.variable(&key, path)?;
                 Some(Trigger { offset: place.offset, bytes: place.bytes() as u8 })
             }));

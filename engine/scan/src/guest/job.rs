@@ -11,10 +11,10 @@ use quietcore_boot::AddressRange;
 use quietcore_boot::places::{
     CHANNELS, CHANNELS_END, PAGE_BYTES, POST_BYTES_MAX, PROGRAM_CODE, PROGRAM_CODE_BYTES_MAX,
 };
-use quietcore_units::{FaultReaction, Nanos, Overrun, Wake};
+use quietcore_units::{FaultReaction, Nanos, Overrun, ReleaseRule, Wake};
 use serde::{Deserialize, Serialize};
 
-use crate::job::{ChannelEntry, KernelTask, Released, TaskKind, TasksError, Value, check_tasks};
+use crate::job::{ChannelEntry, KernelTask, Released, TasksError, Value, check_tasks};
 use crate::stage::Stage;
 
 /// The version of the encoding, which is its first byte.
@@ -64,7 +64,7 @@ pub struct GuestTask {
     /// Number of the step function that it runs.
     pub rate: u32,
     /// Decides when it is released.
-    pub kind: TaskKind,
+    pub release: ReleaseRule,
     /// The latest completion after a release.
     pub deadline: Nanos,
     /// Watchdog time; see [`Watchdog`](crate::watchdog::Watchdog).
@@ -183,7 +183,8 @@ impl GuestJob {
     /// # Errors
     /// [`JobError`].
     pub fn check(&self) -> Result<(), JobError> {
-        let tasks = self.tasks.iter().map(|task| Released { rate: task.rate, kind: task.kind });
+        let tasks =
+            self.tasks.iter().map(|task| Released { rate: task.rate, release: task.release });
         check_tasks(tasks, self.kernel_tasks.len()).map_err(JobError::Tasks)?;
         for AddressRange { address, bytes } in self.channels.iter().map(|channel| channel.place) {
             let end = address.checked_add(bytes).filter(|end| *end <= CHANNELS_END);

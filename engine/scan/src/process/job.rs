@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::job::{Released, TasksError, check_tasks};
 use crate::process::error::RunError;
 use crate::stage::Stage;
-use quietcore_units::{ByteSize, FaultReaction, Nanos, Overrun, Scheduling, Wake};
+use quietcore_units::{ByteSize, FaultReaction, Nanos, Overrun, ReleaseRule, Scheduling, Wake};
 
-pub use crate::job::{ChannelEntry, KernelTask, TaskKind, Value};
+pub use crate::job::{ChannelEntry, KernelTask, Value};
 
 /// The most bytes that one line may take.
 pub const LINE_BYTES_MAX: usize = 32 << 20;
@@ -55,7 +55,7 @@ pub struct TaskJob {
     /// Number of the step function that it runs.
     pub rate: u32,
     /// Decides when it is released.
-    pub kind: TaskKind,
+    pub release: ReleaseRule,
     /// The latest completion after a release.
     pub deadline: Nanos,
     /// Watchdog time; see [`Watchdog`](crate::watchdog::Watchdog).
@@ -120,7 +120,8 @@ impl ProgramJob {
     /// # Errors
     /// [`RunError::Tasks`] and [`RunError::NoPeriod`].
     pub(crate) fn check(&self) -> Result<(), RunError> {
-        let tasks = self.tasks.iter().map(|task| Released { rate: task.rate, kind: task.kind });
+        let tasks =
+            self.tasks.iter().map(|task| Released { rate: task.rate, release: task.release });
         check_tasks(tasks, self.kernel_tasks.len()).map_err(|why| match why {
             TasksError::NoPeriod(task) => {
                 RunError::NoPeriod { task: self.tasks[task].name.clone() }
@@ -133,6 +134,6 @@ impl ProgramJob {
 impl TaskJob {
     /// The response time beyond which a job is a fault, under `stop`: until its next release.
     pub(crate) fn stop_beyond(&self) -> Option<Nanos> {
-        self.kind.stop_beyond(self.overrun)
+        self.overrun.stop_beyond(self.release)
     }
 }

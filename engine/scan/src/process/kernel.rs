@@ -102,7 +102,7 @@ pub(crate) fn stop_timer() {
 
 /// Returns the limits of a step of the task that leads.
 pub(crate) fn allowance_of(job: &TaskJob, margin: Nanos) -> Allowance {
-    Allowance { period: job.kind.period(), deadline: job.deadline, margin }
+    Allowance { period: job.release.interval(), deadline: job.deadline, margin }
 }
 
 #[cfg(test)]

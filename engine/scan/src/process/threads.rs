@@ -39,7 +39,7 @@ use crate::leader::Leader;
 use crate::process::channels::Channels;
 use crate::process::departure;
 use crate::process::error::RunError;
-use crate::process::job::{ProgramJob, TaskJob, TaskKind};
+use crate::process::job::{ProgramJob, TaskJob};
 use crate::process::kernel::{self, KernelCycle, Threads, allowance_of};
 use crate::process::library;
 use crate::process::loading::{self, Loaded, Loader, Refusal, Slots};
@@ -248,10 +248,7 @@ impl<'map> TaskThreads<'_, 'map> {
         let shared = self.region.task(number)?;
         let slot_cycles = self.slot_cycles();
         // A task without a period of its own is late by no period.
-        let period = match task.kind {
-            TaskKind::Cyclic { period, .. } => period,
-            _ => Nanos::from_secs(3600),
-        };
+        let period = task.release.period().unwrap_or(Nanos::from_secs(3600));
         let mut recorder = Recorder::new(shared, period, slot_cycles);
         let thread_id = gettid().as_raw_nonzero().get().unsigned_abs();
         recorder.set_thread_id(thread_id);
@@ -287,8 +284,8 @@ impl<'map> TaskThreads<'_, 'map> {
         cpu: Option<u32>,
         start: Nanos,
     ) -> Waiting<'static, Parking> {
-        let margin = Margin::new(task.wake, task.kind.period());
-        Waiting::new(&Parking, task.kind, index, margin, cpu, start)
+        let margin = Margin::new(task.wake, task.release.interval());
+        Waiting::new(&Parking, task.release, index, margin, cpu, start)
     }
 
     fn stop(&self) -> bool {
@@ -309,7 +306,7 @@ impl<'map> TaskThreads<'_, 'map> {
 
     fn plan(&self, job: &TaskJob) -> Plan {
         Plan {
-            kind: job.kind,
+            release: job.release,
             overrun: job.overrun,
             warm_up_cycles: self.job.warm_up_cycles,
             cycles: self.job.cycles,

@@ -2,9 +2,8 @@
 
 use quietcore_clock::Clock;
 use quietcore_release::{Margin, Next, Release, first_after, wait_for};
-use quietcore_units::{Nanos, Overrun};
+use quietcore_units::{Nanos, Overrun, ReleaseRule};
 
-use crate::job::TaskKind;
 use crate::shared::Shared;
 
 /// The longest time for which a waiting task does not hear a stop.
@@ -34,7 +33,7 @@ pub trait Rest: Clock {
 #[derive(Debug)]
 pub struct Waiting<'a, C> {
     clock: &'a C,
-    kind: TaskKind,
+    rule: ReleaseRule,
     index: usize,
     margin: Margin,
     cpu: Option<u32>,
@@ -50,17 +49,17 @@ impl<'a, C: Rest> Waiting<'a, C> {
     /// Makes the releases of task `index`, the first one from `start` on.
     pub fn new(
         clock: &'a C,
-        kind: TaskKind,
+        rule: ReleaseRule,
         index: usize,
         margin: Margin,
         cpu: Option<u32>,
         start: Nanos,
     ) -> Self {
-        let offset = match kind {
-            TaskKind::Cyclic { offset, .. } => offset,
+        let offset = match rule {
+            ReleaseRule::Cyclic { offset, .. } => offset,
             _ => Nanos::ZERO,
         };
-        Self { clock, kind, index, margin, cpu, due: start + offset, fired: 0, taken: None }
+        Self { clock, rule, index, margin, cpu, due: start + offset, fired: 0, taken: None }
     }
 
     /// Waits for the next release. Returns `None` when the task was told to stop meanwhile. An
@@ -68,15 +67,15 @@ impl<'a, C: Rest> Waiting<'a, C> {
     /// the next.
     #[inline]
     pub fn wait(&mut self, shared: &Shared, stop: impl Fn() -> bool) -> Option<Release> {
-        match self.kind {
-            TaskKind::Cyclic { .. } | TaskKind::Freewheeling { .. } => {}
-            TaskKind::Event { .. } if self.taken.is_some() => {}
-            TaskKind::Event { .. } => {
+        match self.rule {
+            ReleaseRule::Cyclic { .. } | ReleaseRule::Freewheeling { .. } => {}
+            ReleaseRule::Event { .. } if self.taken.is_some() => {}
+            ReleaseRule::Event { .. } => {
                 self.wait_until(&stop, |fired| shared.fired(self.index) != fired)?;
                 self.taken = Some(shared.fired(self.index));
                 self.due = self.due.max(self.clock.now());
             }
-            TaskKind::Status { .. } => {
+            ReleaseRule::Status { .. } => {
                 self.wait_until(&stop, |_| shared.trigger(self.index))?;
                 self.due = self.due.max(self.clock.now());
             }
@@ -84,7 +83,7 @@ impl<'a, C: Rest> Waiting<'a, C> {
         if stop() {
             return None;
         }
-        if self.clock.is_told() || self.kind.period() > PATIENCE {
+        if self.clock.is_told() || self.rule.interval() > PATIENCE {
             self.approach(&stop)?;
         }
         Some(self.sleep())
@@ -120,7 +119,7 @@ impl<'a, C: Rest> Waiting<'a, C> {
 
     fn sleep(&mut self) -> Release {
         let release = wait_for(self.clock, self.due, &mut self.margin, self.cpu, None);
-        if let TaskKind::Cyclic { period, .. } = self.kind {
+        if let ReleaseRule::Cyclic { period, .. } = self.rule {
             let next = (self.due + period).saturating_sub(self.margin.current());
             let is_far = !self.clock.is_told() && period > PATIENCE;
             let woke = release.started.saturating_sub(release.spin);
@@ -131,11 +130,11 @@ impl<'a, C: Rest> Waiting<'a, C> {
 
     /// Goes on after a job that was done at `finished`.
     pub fn advance(&mut self, overrun: Overrun, finished: Nanos) -> Next {
-        let next = match self.kind {
-            TaskKind::Cyclic { period, .. } => Next::after(self.due, period, finished, overrun),
-            TaskKind::Event { gap } | TaskKind::Status { gap } | TaskKind::Freewheeling { gap } => {
-                Next { due: finished + gap, skipped: 0 }
-            }
+        let next = match self.rule {
+            ReleaseRule::Cyclic { period, .. } => Next::after(self.due, period, finished, overrun),
+            ReleaseRule::Event { gap }
+            | ReleaseRule::Status { gap }
+            | ReleaseRule::Freewheeling { gap } => Next { due: finished + gap, skipped: 0 },
         };
         self.due = next.due;
         self.fired = self.taken.take().unwrap_or(self.fired);
@@ -149,7 +148,7 @@ impl<'a, C: Rest> Waiting<'a, C> {
 
     /// Moves a cyclic task's releases on to the first that is not past, as after a warm-up.
     pub fn catch_up(&mut self) {
-        if let TaskKind::Cyclic { period, .. } = self.kind {
+        if let ReleaseRule::Cyclic { period, .. } = self.rule {
             self.due = first_after(self.due, period, self.clock.now());
         }
     }
@@ -182,13 +181,13 @@ mod tests {
 
     const START: Nanos = Nanos::from_secs(1);
 
-    fn waiting(clock: &FakeClock, kind: TaskKind) -> Waiting<'_, FakeClock> {
-        let margin = Margin::new(Wake::Sleep, kind.period());
-        Waiting::new(clock, kind, 1, margin, Some(0), START)
+    fn waiting(clock: &FakeClock, rule: ReleaseRule) -> Waiting<'_, FakeClock> {
+        let margin = Margin::new(Wake::Sleep, rule.interval());
+        Waiting::new(clock, rule, 1, margin, Some(0), START)
     }
 
-    fn cyclic(period: Nanos) -> TaskKind {
-        TaskKind::Cyclic { period, offset: Nanos::ZERO }
+    fn cyclic(period: Nanos) -> ReleaseRule {
+        ReleaseRule::Cyclic { period, offset: Nanos::ZERO }
     }
 
     #[test]
@@ -212,7 +211,7 @@ mod tests {
     #[test]
     fn an_event_stays_until_its_job_is_done() {
         let clock = FakeClock::new(START, Nanos::new(1), []);
-        let mut waiting = waiting(&clock, TaskKind::Event { gap: Nanos::from_millis(1) });
+        let mut waiting = waiting(&clock, ReleaseRule::Event { gap: Nanos::from_millis(1) });
         let shared = Shared::default();
         shared.fire(1);
         let first = waiting.wait(&shared, || false).unwrap();

@@ -8,11 +8,10 @@
 
 use quietcore_exchange::Release;
 use quietcore_exchange::TaskState;
-use quietcore_units::{Nanos, Overrun};
+use quietcore_units::{Nanos, Overrun, ReleaseRule};
 
 use crate::change::Builds;
 use crate::follower::Follower;
-use crate::job::TaskKind;
 use crate::leader::Leader;
 use crate::program::{Fieldbus, Program};
 use crate::release::{Rest, Waiting};
@@ -83,7 +82,7 @@ pub trait TaskHost {
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Decides when it is released.
-    pub kind: TaskKind,
+    pub release: ReleaseRule,
     /// Decides about releases that pass while a job runs.
     pub overrun: Overrun,
     /// Releases of the leading task before those that are measured.
@@ -130,7 +129,7 @@ pub fn lead<H: TaskHost, B: Fieldbus, C: Rest>(
         host.wake(done.fired);
         let next = waiting.advance(plan.overrun, done.finished.at);
         if next.skipped > 0 {
-            leader.task().note_skipped(&release, plan.kind.period(), next.skipped);
+            leader.task().note_skipped(&release, plan.release.interval(), next.skipped);
         }
         leader.after(next.skipped);
         if warming > 0 {
@@ -157,7 +156,7 @@ pub fn lead<H: TaskHost, B: Fieldbus, C: Rest>(
 fn count<H: TaskHost>(host: &H, number: &mut u64, release: &Release, plan: &Plan, skipped: u64) {
     host.released(*number, release);
     if skipped > 0 {
-        host.skipped(plan.kind.period(), skipped);
+        host.skipped(plan.release.interval(), skipped);
     }
     *number += 1 + skipped;
 }
@@ -221,7 +220,7 @@ pub fn follow<H: TaskHost, C: Rest>(
         };
         let next = waiting.advance(plan.overrun, finished.at);
         if next.skipped > 0 {
-            follower.task().note_skipped(&release, plan.kind.period(), next.skipped);
+            follower.task().note_skipped(&release, plan.release.interval(), next.skipped);
         }
         if !warming {
             count(host, &mut number, &release, plan, next.skipped);

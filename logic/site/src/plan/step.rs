@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos, Wake};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos, ReleaseRule, Wake};
 use serde::{Serialize, Serializer};
 
 use crate::backend::Backend;
@@ -343,7 +343,8 @@ impl Step {
             write!(f, ", running `{model}`")?;
         }
         // A single cyclic task says what the partition says already.
-        if let [TaskStart { release: Release::Cyclic { offset: Nanos::ZERO, .. }, .. }] = &tasks[..]
+        if let [only] = &tasks[..]
+            && let ReleaseRule::Cyclic { offset: Nanos::ZERO, .. } = only.release.rule
         {
             return Ok(());
         }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use quietcore_units::{FaultReaction, Nanos, Overrun, Scheduling, Wake};
+use quietcore_units::{FaultReaction, Nanos, Overrun, ReleaseRule, Scheduling, Wake};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::words::exact;
 
@@ -94,36 +95,14 @@ pub struct Task {
     pub implied: bool,
 }
 
-/// The event or clock that releases a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Release {
-    /// The clock, once in each period.
-    Cyclic {
-        /// The time between two releases, 20 µs to 10 s.
-        period: Nanos,
-        /// Time after the common start at which the first one is due; less than the period.
-        offset: Nanos,
-    },
-    /// A variable that becomes true.
-    Event {
-        /// Path of the variable.
-        trigger: String,
-        /// The least time between two releases.
-        gap: Nanos,
-    },
-    /// A variable, as long as it is true.
-    Status {
-        /// Path of the variable.
-        trigger: String,
-        /// The least time between two releases.
-        gap: Nanos,
-    },
-    /// The end of its last run.
-    Freewheeling {
-        /// Time after its end at which it starts again.
-        gap: Nanos,
-    },
+/// The event or clock that releases a task: a rule, and the variable that this looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// The rule, with its times.
+    pub rule: ReleaseRule,
+    /// Path of the variable; there if the rule is [`ReleaseRule::Event`] or
+    /// [`ReleaseRule::Status`], and `None` otherwise.
+    pub trigger: Option<String>,
 }
 
 impl Program {
@@ -134,39 +113,42 @@ impl Program {
     }
 }
 
-impl Release {
-    /// The period of a cyclic task.
-    pub const fn period(&self) -> Option<Nanos> {
-        match self {
-            Self::Cyclic { period, .. } => Some(*period),
-            Self::Event { .. } | Self::Status { .. } | Self::Freewheeling { .. } => None,
+impl Serialize for Release {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("kind", self.rule.name())?;
+        if let Some(trigger) = &self.trigger {
+            map.serialize_entry("trigger", trigger)?;
         }
-    }
-
-    /// The period or gap: what decides how fast the task is.
-    pub const fn interval(&self) -> Nanos {
-        match self {
-            Self::Cyclic { period: interval, .. }
-            | Self::Event { gap: interval, .. }
-            | Self::Status { gap: interval, .. }
-            | Self::Freewheeling { gap: interval } => *interval,
+        match self.rule {
+            ReleaseRule::Cyclic { period, offset } => {
+                map.serialize_entry("period", &period)?;
+                map.serialize_entry("offset", &offset)?;
+            }
+            rule => map.serialize_entry("gap", &rule.interval())?,
         }
+        map.end()
     }
 }
 
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let interval = exact(self.interval());
-        match self {
-            Self::Cyclic { offset, .. } if *offset == Nanos::ZERO => write!(f, "every {interval}"),
-            Self::Cyclic { offset, .. } => write!(f, "every {interval} from {}", exact(*offset)),
-            Self::Event { trigger, .. } => {
+        let interval = exact(self.rule.interval());
+        let trigger = self.trigger.as_deref().unwrap_or_default();
+        match self.rule {
+            ReleaseRule::Cyclic { offset, .. } if offset == Nanos::ZERO => {
+                write!(f, "every {interval}")
+            }
+            ReleaseRule::Cyclic { offset, .. } => {
+                write!(f, "every {interval} from {}", exact(offset))
+            }
+            ReleaseRule::Event { .. } => {
                 write!(f, "when `{trigger}` becomes true, at most every {interval}")
             }
-            Self::Status { trigger, .. } => {
+            ReleaseRule::Status { .. } => {
                 write!(f, "while `{trigger}` is true, at most every {interval}")
             }
-            Self::Freewheeling { .. } => write!(f, "{interval} after its end"),
+            ReleaseRule::Freewheeling { .. } => write!(f, "{interval} after its end"),
         }
     }
 }
@@ -235,6 +217,32 @@ impl Restart {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_tells_a_release_with_its_kind_trigger_and_times() {
+        let (period, offset) = (Nanos::from_millis(2), Nanos::from_millis(1));
+        let gap = Nanos::from_millis(5);
+        let text = |rule, trigger: Option<&str>| {
+            let release = Release { rule, trigger: trigger.map(str::to_owned) };
+            serde_json::to_string(&release).unwrap()
+        };
+        assert_eq!(
+            text(ReleaseRule::Cyclic { period, offset }, None),
+            r#"{"kind":"cyclic","period":"2 ms","offset":"1 ms"}"#
+        );
+        assert_eq!(
+            text(ReleaseRule::Event { gap }, Some("trip")),
+            r#"{"kind":"event","trigger":"trip","gap":"5 ms"}"#
+        );
+        assert_eq!(
+            text(ReleaseRule::Status { gap }, Some("trip")),
+            r#"{"kind":"status","trigger":"trip","gap":"5 ms"}"#
+        );
+        assert_eq!(
+            text(ReleaseRule::Freewheeling { gap }, None),
+            r#"{"kind":"freewheeling","gap":"5 ms"}"#
+        );
+    }
 
     #[test]
     fn the_wait_before_a_restart_doubles_up_to_its_bound_and_ends_at_the_limit() {

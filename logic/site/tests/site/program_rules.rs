@@ -3,7 +3,7 @@
 use quietcore_site::{
     Literal, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT, Release, Scheduling,
 };
-use quietcore_units::{FaultReaction, Nanos, Overrun};
+use quietcore_units::{FaultReaction, Nanos, Overrun, ReleaseRule};
 
 use crate::support::{self, accept, changed, expect_problem};
 
@@ -74,7 +74,7 @@ fn the_file_to_be_broken_is_good() {
     assert_eq!(priorities(GOOD), [90, 89]);
     let slow = &program.tasks[1];
     let period = Nanos::from_millis(100);
-    assert_eq!(slow.release, Release::Cyclic { period, offset: Nanos::ZERO });
+    assert_eq!(slow.release.rule, ReleaseRule::Cyclic { period, offset: Nanos::ZERO });
     assert_eq!((slow.deadline, slow.watchdog, slow.sensitivity), (Some(period), period, 1));
 }
 
@@ -85,7 +85,7 @@ fn without_tasks_there_is_one_with_the_times_of_the_program() {
     let program = program(&without_tasks(text));
     let [only] = &program.tasks[..] else { panic!("{:?}", program.tasks) };
     assert_eq!((only.name.as_str(), only.rate), ("main", 0));
-    assert_eq!(only.release.period(), Some(Nanos::from_millis(2)));
+    assert_eq!(only.release.rule.period(), Some(Nanos::from_millis(2)));
     assert_eq!(only.deadline, Some(Nanos::from_millis(1)));
     assert_eq!(only.watchdog, Nanos::from_micros(500));
     assert_eq!(only.sensitivity, 3);
@@ -275,7 +275,7 @@ fn the_period_of_the_program_is_that_of_its_fastest_task() {
     expect_problem(&in_program("period = \"20 ms\""), &key, "less than 20 ms");
     // A task without a period has that of the program, here the cycle of the class.
     let text = GOOD.replace("period = \"10 ms\"\n", "");
-    assert_eq!(program(&text).tasks[0].release.period(), Some(Nanos::from_millis(10)));
+    assert_eq!(program(&text).tasks[0].release.rule.period(), Some(Nanos::from_millis(10)));
     // Where one period can't be read, nothing is said of the others.
     let unread = GOOD.replace("period = \"10 ms\"", "period = \"10\"");
     expect_problem(&unread, &key, "the unit is missing");
@@ -328,12 +328,18 @@ fn priorities_are_rate_monotonic_and_equal_only_on_purpose() {
 fn tasks_that_are_not_cyclic_have_what_releases_them() {
     let event = second("kind = \"event\"\ntrigger = \"t_Y.trip\"");
     let gap = Nanos::from_millis(10);
-    let trigger = "t_Y.trip".to_owned();
-    assert_eq!(program(&event).tasks[1].release, Release::Event { trigger, gap });
+    let trigger = Some("t_Y.trip".to_owned());
+    assert_eq!(
+        program(&event).tasks[1].release,
+        Release { rule: ReleaseRule::Event { gap }, trigger }
+    );
     let status = second("kind = \"status\"\ntrigger = \"t_Y.trip\"\ngap = \"50 ms\"");
     assert_eq!(program(&status).tasks[1].deadline, Some(Nanos::from_millis(50)));
     let free = program(&second("kind = \"freewheeling\"\ngap = \"20 us\""));
-    assert_eq!(free.tasks[1].release, Release::Freewheeling { gap: Nanos::from_micros(20) });
+    assert_eq!(
+        free.tasks[1].release.rule,
+        ReleaseRule::Freewheeling { gap: Nanos::from_micros(20) }
+    );
     assert_eq!((free.tasks[1].deadline, free.tasks[1].watchdog), (None, Nanos::from_secs(1)));
     // However short its gap, it gets what the others leave.
     assert_eq!(priorities(&second("kind = \"freewheeling\"\ngap = \"20 us\"")), [90, 89]);

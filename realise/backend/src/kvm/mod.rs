@@ -283,7 +283,7 @@ impl Settle {
         processor: &Processor,
     ) -> Result<Self, String> {
         let leading = job.tasks.first().ok_or("there is no task")?;
-        let (policy, period) = (leading.policy, leading.kind.period());
+        let (policy, period) = (leading.policy, leading.release.interval());
         let calls = Calls::of_processor(processor);
         Ok(Self { exchange, calls, cpu: job.cpu, policy, period, memory_refused })
     }

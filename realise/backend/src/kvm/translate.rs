@@ -32,8 +32,8 @@ pub fn guest_job(
 }
 
 fn task(job: &TaskJob) -> GuestTask {
-    let TaskJob { rate, kind, deadline, watchdog, sensitivity, overrun, wake, .. } = *job;
-    GuestTask { rate, kind, deadline, watchdog, sensitivity, overrun, wake }
+    let TaskJob { rate, release, deadline, watchdog, sensitivity, overrun, wake, .. } = *job;
+    GuestTask { rate, release, deadline, watchdog, sensitivity, overrun, wake }
 }
 
 fn channel((job, place): (&ChannelJob, &AddressRange)) -> GuestChannel {

@@ -24,9 +24,8 @@ use quietcore_microvm::slot::{Access, Shared};
 use quietcore_process::exchange::Exchange;
 use quietcore_program_image::ProgramImage;
 use quietcore_scan::guest::job::{GuestBuild, GuestJob, GuestOrder, GuestTask};
-use quietcore_scan::job::TaskKind;
 use quietcore_scan::stage::{Carried, Stage};
-use quietcore_units::{ByteSize, FaultReaction, Nanos, Overrun, Wake};
+use quietcore_units::{ByteSize, FaultReaction, Nanos, Overrun, ReleaseRule, Wake};
 
 /// Longest wait for anything: the machine may be emulated.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -74,7 +73,7 @@ pub(crate) mod wish {
 pub(crate) fn task(rate: u32, period: Nanos, wake: Wake) -> GuestTask {
     GuestTask {
         rate,
-        kind: TaskKind::Cyclic { period, offset: Nanos::ZERO },
+        release: ReleaseRule::Cyclic { period, offset: Nanos::ZERO },
         deadline: period,
         watchdog: Nanos::from_millis(200),
         sensitivity: 1,

@@ -1,7 +1,7 @@
 //! A record of a campaign against the site file: what was measured is what was asked for.
 
 use quietcore_record::record::{Record, ScanTerms};
-use quietcore_site::{LoadPlace, Partition, Profile, ProgramForm, Release, Scheduling, Site, Task};
+use quietcore_site::{LoadPlace, Partition, Profile, ProgramForm, Scheduling, Site, Task};
 use quietcore_units::{CpuId, Nanos, SchedulingPolicy, Wake, WakeKind};
 
 use super::Contradiction;
@@ -135,7 +135,7 @@ impl Held<'_> {
         let (record, partition) = (self.record, self.partition);
         let program = &partition.program;
         let task = task_of(partition, label);
-        let period = task.and_then(|task| task.release.period());
+        let period = task.and_then(|task| task.release.rule.period());
         self.differ("period_ns", &shown(record.period_ns), &shown(period.map(Nanos::get)));
         let deadline = match task {
             Some(task) => task.deadline,
@@ -219,10 +219,7 @@ impl Held<'_> {
 
 /// The releases of a cyclic task: the length in cycles is that of the leading one.
 fn planned_cycles(site: &Site, partition: &Partition, period: Nanos) -> u64 {
-    let cyclic = |task: &Task| match task.release {
-        Release::Cyclic { period, .. } => Some(period),
-        _ => None,
-    };
+    let cyclic = |task: &Task| task.release.rule.period();
     let lead = partition.program.tasks.iter().filter_map(cyclic).min();
     let lead = lead.unwrap_or(partition.program.period);
     let length = site.campaign().length;

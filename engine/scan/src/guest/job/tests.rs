@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use quietcore_units::Overrun;
+use quietcore_units::{Overrun, ReleaseRule};
 
 use super::*;
 use crate::mapping::{Kind, Mapping};
@@ -13,7 +13,7 @@ const MILLISECOND: Nanos = Nanos::from_millis(1);
 fn task(rate: u32) -> GuestTask {
     GuestTask {
         rate,
-        kind: TaskKind::Cyclic { period: MILLISECOND, offset: Nanos::ZERO },
+        release: ReleaseRule::Cyclic { period: MILLISECOND, offset: Nanos::ZERO },
         deadline: MILLISECOND,
         watchdog: MILLISECOND,
         sensitivity: 2,

@@ -107,7 +107,7 @@ fn driven(
 ) {
     let program = &partition.program;
     let mut periods: Vec<_> =
-        program.tasks.iter().filter_map(|task| task.release.period()).collect();
+        program.tasks.iter().filter_map(|task| task.release.rule.period()).collect();
     periods.sort_unstable();
     periods.dedup();
     if let Some(cycle) = raw.cycle.filter(|cycle| !periods.contains(cycle)) {

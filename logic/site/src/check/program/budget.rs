@@ -65,7 +65,7 @@ fn part(
     count: u64,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Scheduling> {
-    let period = task.release.period()?;
+    let period = task.release.rule.period()?;
     let run_time = Nanos::new(period.get().saturating_mul(budget) / (100 * count));
     let beyond = task.wcet().filter(|wcet| *wcet > run_time);
     if let Some(wcet) = beyond {

@@ -40,7 +40,7 @@ pub(super) fn check(
     let retain = failure::retain(raw, path, collector);
     let restart = failure::restart(raw);
     let (period, tasks, (on_fault, substitutes)) = (period?, tasks?, on_fault?);
-    let fastest = tasks.iter().find(|task| task.release.period() == Some(period));
+    let fastest = tasks.iter().find(|task| task.release.rule.period() == Some(period));
     let fastest = fastest.unwrap_or(&tasks[0]);
     Some(Program {
         model: raw.model.clone(),

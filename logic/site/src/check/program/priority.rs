@@ -102,9 +102,9 @@ fn compare(
             format!(
                 "task `{}` ({}) goes before the faster `{}` ({})",
                 slower.name,
-                exact(slower.release.interval()),
+                exact(slower.release.rule.interval()),
                 faster.name,
-                exact(faster.release.interval())
+                exact(faster.release.rule.interval())
             ),
         );
     }

@@ -1,6 +1,6 @@
 //! `[[partition.program.task]]`: what releases each step function, and within which times.
 
-use quietcore_units::Nanos;
+use quietcore_units::{Nanos, ReleaseRule};
 
 use crate::check::program::{at_most, budget, priority};
 use crate::check::unique;
@@ -37,8 +37,8 @@ pub(super) struct Timed {
 impl Timed {
     /// Less is faster. Of equals the cyclic one comes first, and freewheeling tasks come last.
     pub(super) const fn speed(&self) -> (bool, u64, bool) {
-        let freewheeling = matches!(self.release, Release::Freewheeling { .. });
-        (freewheeling, self.release.interval().get(), !self.is_cyclic())
+        let freewheeling = matches!(self.release.rule, ReleaseRule::Freewheeling { .. });
+        (freewheeling, self.release.rule.interval().get(), !self.is_cyclic())
     }
 
     pub(super) const fn deadline(&self) -> Option<Nanos> {
@@ -50,7 +50,7 @@ impl Timed {
     }
 
     pub(super) const fn is_cyclic(&self) -> bool {
-        self.release.period().is_some()
+        self.release.rule.period().is_some()
     }
 }
 
@@ -67,7 +67,8 @@ pub(super) fn check(
         None if collector.has(&below) => return None,
         None => {
             let only = only(raw);
-            let release = Release::Cyclic { period: period?, offset: Nanos::ZERO };
+            let rule = ReleaseRule::Cyclic { period: period?, offset: Nanos::ZERO };
+            let release = Release { rule, trigger: None };
             let only = timed(&only, release, raw, 0, path, collector);
             vec![only.map(|only| Timed { implied: true, ..only })]
         }
@@ -152,7 +153,7 @@ fn release(
             }
             let period = raw.period.or(period)?;
             let offset = offset(raw, period, path, collector);
-            Some(Release::Cyclic { period, offset })
+            Some(Release { rule: ReleaseRule::Cyclic { period, offset }, trigger: None })
         }
         TaskKind::Event | TaskKind::Status => {
             let needed = "write for example `trigger = \"servo_Y.referenced\"`";
@@ -161,15 +162,16 @@ fn release(
                 return None;
             }
             let (trigger, gap) = (trigger?, raw.gap.or(period)?);
-            Some(match kind {
-                TaskKind::Event => Release::Event { trigger, gap },
-                _ => Release::Status { trigger, gap },
-            })
+            let rule = match kind {
+                TaskKind::Event => ReleaseRule::Event { gap },
+                _ => ReleaseRule::Status { gap },
+            };
+            Some(Release { rule, trigger: Some(trigger) })
         }
         TaskKind::Freewheeling => {
             let needed = "write for example `gap = \"5 ms\"`";
             let gap = given(raw.gap, "gap", needed, word, path, collector)?;
-            Some(Release::Freewheeling { gap })
+            Some(Release { rule: ReleaseRule::Freewheeling { gap }, trigger: None })
         }
     }
 }
@@ -211,10 +213,10 @@ fn timed(
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Timed> {
-    let limit_name = if release.period().is_some() { "period" } else { "gap" };
-    let interval = release.interval();
-    let deadline = match release {
-        Release::Freewheeling { .. } => None,
+    let limit_name = if release.rule.period().is_some() { "period" } else { "gap" };
+    let interval = release.rule.interval();
+    let deadline = match release.rule {
+        ReleaseRule::Freewheeling { .. } => None,
         _ => Some(raw.deadline.unwrap_or(interval)),
     };
     at_most(&path.key("deadline"), deadline, Some(interval), limit_name, collector);
@@ -263,16 +265,14 @@ fn together(
     let cyclic = raw.iter().any(|task| task.kind.unwrap_or_default() == TaskKind::Cyclic);
     let mut fastest: Option<Nanos> = None;
     for task in found.iter().flatten() {
-        if let Release::Event { .. } | Release::Status { .. } = task.release
-            && !cyclic
-        {
+        if task.release.trigger.is_some() && !cyclic {
             collector.refuse(
                 &task.path.key("trigger"),
                 "no cyclic task is there to look at the trigger",
                 "add a cyclic task",
             );
         }
-        if let (Some(own), Some(period)) = (task.release.period(), period) {
+        if let (Some(own), Some(period)) = (task.release.rule.period(), period) {
             fastest = Some(fastest.map_or(own, |other| other.min(own)));
             if own < period {
                 collector.refuse(
@@ -322,10 +322,10 @@ fn rates(tasks: &[Timed], collector: &mut Collector<'_, '_>) {
             );
         }
     }
-    let base = tasks.iter().find(|task| task.rate == 0).and_then(|task| task.release.period());
+    let base = tasks.iter().find(|task| task.rate == 0).and_then(|task| task.release.rule.period());
     let Some(base) = base else { return };
     for task in tasks {
-        if let Some(period) = task.release.period()
+        if let Some(period) = task.release.rule.period()
             && !period.get().is_multiple_of(base.get())
         {
             collector.remark(
@@ -388,7 +388,7 @@ fn schedule(
 
 /// The reservation of a task under `SCHED_DEADLINE`.
 fn reserved(task: &Timed, collector: &mut Collector<'_, '_>) -> Option<Scheduling> {
-    let Some(period) = task.release.period() else {
+    let Some(period) = task.release.rule.period() else {
         collector.refuse(
             &task.path.key("kind"),
             "policy `deadline` reserves time in each period, and only a cyclic task has one",

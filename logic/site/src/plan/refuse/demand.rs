@@ -61,8 +61,9 @@ impl Refusals<'_> {
 
 /// Returns the demand of a task; `None` where nothing is known of it, or it takes whatever is left.
 fn demand(task: &Task) -> Option<Demand<'_>> {
-    task.release.period()?;
-    let (wcet, interval) = (task.wcet?.get() as f64, task.release.interval().get().max(1) as f64);
+    task.release.rule.period()?;
+    let (wcet, interval) =
+        (task.wcet?.get() as f64, task.release.rule.interval().get().max(1) as f64);
     Some(Demand { task, percent: wcet / interval * 100.0 })
 }
 

@@ -429,17 +429,17 @@ fn run<'a>(
         watchdog: Watchdog::new(own.watchdog, own.sensitivity),
         stop_beyond: None,
     };
-    let recorder = Recorder::new(region.task(0)?, own.kind.period(), 1 << 32);
+    let recorder = Recorder::new(region.task(0)?, own.release.interval(), 1 << 32);
     let task = Task::new(settings, recorder, region.event_writer(0)?, region.trace_writer(0));
     let first: Stage = job.build.stage.clone();
     let (on_fault, probation) = (job.on_fault, job.probation_cycles);
     let mut leader =
         Leader::new(task, region, NoFieldbus, on_fault, probation, &first, &room.shared)?;
-    let start = machine.now.get() + own.kind.period();
-    let margin = Margin::new(own.wake, own.kind.period());
-    let mut waiting = Waiting::new(&room, own.kind, 0, margin, Some(0), start);
-    let (kind, overrun) = (own.kind, own.overrun);
-    let plan = Plan { kind, overrun, warm_up_cycles: 0, cycles: None };
+    let start = machine.now.get() + own.release.interval();
+    let margin = Margin::new(own.wake, own.release.interval());
+    let mut waiting = Waiting::new(&room, own.release, 0, margin, Some(0), start);
+    let (release, overrun) = (own.release, own.overrun);
+    let plan = Plan { release, overrun, warm_up_cycles: 0, cycles: None };
     running::lead(&room, &mut leader, &mut waiting, &plan, start);
     Some(())
 }
