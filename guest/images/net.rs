@@ -175,7 +175,7 @@ fn job(page: &HostPage) -> Result<BusJob, ()> {
         // Answers may be late where the segment shares a busy machine's processors with QEMU; the
         // line stays in OP nevertheless.
         let lost_after = CYCLES as u32;
-        return Ok(BusJob { cycle, distributed_clocks: false, lost_after, subdevices });
+        return Ok(BusJob { cycle, lost_after, subdevices });
     }
     let place = ptr::with_exposed_provenance(page.job.address as usize);
     // SAFETY: the host page was checked, and the host put it there before the guest began.
@@ -185,9 +185,9 @@ fn job(page: &HostPage) -> Result<BusJob, ()> {
 
 /// An exchange of this guest's own, with room for the job's process data.
 fn exchange(job: &BusJob) -> Region<'static> {
-    let sum = |of: fn(&(u16, u16)) -> u16| {
+    let sum = |of: fn(&(usize, usize)) -> usize| {
         let sizes = job.subdevices.iter().filter_map(|one| one.process_data.as_ref());
-        sizes.map(|sizes| u32::from(of(sizes))).sum()
+        sizes.map(|sizes| of(sizes) as u32).sum()
     };
     let shape = Shape {
         event_slots: 64,

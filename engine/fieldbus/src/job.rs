@@ -4,49 +4,25 @@
 //! a guest gets a network device. To a guest it is handed as bytes (`postcard`), which it takes
 //! from its host and from nobody else; other bytes are refused all the same.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use quietcore_maindevice::{
-    Expectation, Expected, Identity, Object, SDO_BYTES_MAX, SUBDEVICES_MAX, StartUp,
-    Synchronisation,
-};
+use quietcore_maindevice::{Expectation, Expected, SDO_BYTES_MAX, SUBDEVICES_MAX};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a job.
 pub const JOB_BYTES_MAX: usize = 4 << 20;
 
-/// The built-in device that has a clock of its own.
-const DEVICE_WITH_CLOCK: &str = "servo-drive";
-
 /// A fieldbus that a partition drives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BusJob {
     /// Time between two frames.
     pub cycle: Nanos,
-    /// `true` if the SubDevices' clocks are synchronised, and their outputs with them.
-    pub distributed_clocks: bool,
     /// Cycles without an answer in a row after which it counts as lost.
     pub lost_after: u32,
     /// The SubDevices in the order of the line; none accepts whatever is found.
-    pub subdevices: Vec<SubDeviceJob>,
-}
-
-/// A SubDevice as it is expected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SubDeviceJob {
-    /// Its name in the site file.
-    pub name: String,
-    /// The built-in device that it is, where that is known.
-    pub device: Option<String>,
-    /// Vendor, product, and revision where it matters.
-    pub identity: Option<(u32, u32, Option<u32>)>,
-    /// Bytes of its inputs and outputs, where they are known.
-    pub process_data: Option<(u16, u16)>,
-    /// Objects that are written before SAFE-OP: index, sub-index, value.
-    pub start_up: Vec<(u16, u8, Vec<u8>)>,
+    pub subdevices: Vec<Expected>,
 }
 
 /// Why bytes are no job.
@@ -133,7 +109,7 @@ impl BusJob {
             return Err(JobError::TooManySubDevices { found: self.subdevices.len() });
         }
         for (position, one) in self.subdevices.iter().enumerate() {
-            let long = one.start_up.iter().map(|(_, _, value)| value.len());
+            let long = one.start_up.iter().map(|one| one.data.len());
             if let Some(bytes) = long.max().filter(|bytes| *bytes > SDO_BYTES_MAX) {
                 return Err(JobError::StartUpTooLong { position, bytes });
             }
@@ -147,36 +123,7 @@ impl BusJob {
         if self.subdevices.is_empty() {
             return expectation;
         }
-        expectation.with(self.subdevices.iter().map(|one| self.expected(one)).collect())
-    }
-
-    fn expected(&self, one: &SubDeviceJob) -> Expected {
-        let has_clock = one.device.as_deref() == Some(DEVICE_WITH_CLOCK);
-        Expected {
-            name: one.name.clone(),
-            identity: one.identity.map(|(vendor, product, revision)| Identity {
-                vendor,
-                product,
-                revision,
-                serial: None,
-            }),
-            process_data: one
-                .process_data
-                .map(|(inputs, outputs)| (usize::from(inputs), usize::from(outputs))),
-            start_up: one
-                .start_up
-                .iter()
-                .map(|(index, subindex, data)| StartUp {
-                    object: Object { index: *index, subindex: *subindex, complete: false },
-                    data: data.clone(),
-                })
-                .collect(),
-            synchronisation: if self.distributed_clocks && has_clock {
-                Synchronisation::Sync0
-            } else {
-                Synchronisation::Frame
-            },
-        }
+        expectation.with(self.subdevices.clone())
     }
 }
 
@@ -184,35 +131,41 @@ impl BusJob {
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use quietcore_maindevice::{Identity, Object, StartUp, Synchronisation};
 
     use super::*;
 
-    fn subdevice() -> impl Strategy<Value = SubDeviceJob> {
+    fn identity() -> impl Strategy<Value = Identity> {
+        any::<(u32, u32, Option<u32>, Option<u32>)>().prop_map(
+            |(vendor, product, revision, serial)| Identity { vendor, product, revision, serial },
+        )
+    }
+
+    fn start_up() -> impl Strategy<Value = StartUp> {
+        (any::<(u16, u8, bool)>(), vec(any::<u8>(), 0..8)).prop_map(
+            |((index, subindex, complete), data)| StartUp {
+                object: Object { index, subindex, complete },
+                data,
+            },
+        )
+    }
+
+    fn subdevice() -> impl Strategy<Value = Expected> {
         (
             ".{0,20}",
-            proptest::option::of("[a-z-]{1,20}"),
-            any::<Option<(u32, u32, Option<u32>)>>(),
-            any::<Option<(u16, u16)>>(),
-            vec((any::<u16>(), any::<u8>(), vec(any::<u8>(), 0..8)), 0..4),
+            proptest::option::of(identity()),
+            any::<Option<(usize, usize)>>(),
+            vec(start_up(), 0..4),
+            prop_oneof![Just(Synchronisation::Frame), Just(Synchronisation::Sync0)],
         )
-            .prop_map(|(name, device, identity, process_data, start_up)| SubDeviceJob {
-                name,
-                device,
-                identity,
-                process_data,
-                start_up,
+            .prop_map(|(name, identity, process_data, start_up, synchronisation)| {
+                Expected { name, identity, process_data, start_up, synchronisation }
             })
     }
 
     fn job() -> impl Strategy<Value = BusJob> {
-        (1_u64.., any::<bool>(), any::<u32>(), vec(subdevice(), 0..5)).prop_map(
-            |(cycle, distributed_clocks, lost_after, subdevices)| BusJob {
-                cycle: Nanos::new(cycle),
-                distributed_clocks,
-                lost_after,
-                subdevices,
-            },
-        )
+        ((1_u64..).prop_map(Nanos::new), any::<u32>(), vec(subdevice(), 0..5))
+            .prop_map(|(cycle, lost_after, subdevices)| BusJob { cycle, lost_after, subdevices })
     }
 
     proptest! {
@@ -242,18 +195,8 @@ mod tests {
     }
 
     fn small() -> BusJob {
-        BusJob {
-            cycle: Nanos::from_millis(1),
-            distributed_clocks: true,
-            lost_after: 3,
-            subdevices: vec![SubDeviceJob {
-                name: "axis".to_owned(),
-                device: Some(DEVICE_WITH_CLOCK.to_owned()),
-                identity: None,
-                process_data: None,
-                start_up: vec![],
-            }],
-        }
+        let axis = Expected { name: "axis".to_owned(), ..Expected::default() };
+        BusJob { cycle: Nanos::from_millis(1), lost_after: 3, subdevices: vec![axis] }
     }
 
     #[test]
@@ -266,7 +209,9 @@ mod tests {
         let bytes = postcard::to_allocvec(&many).unwrap();
         assert_eq!(BusJob::from_bytes(&bytes), Err(refused));
         let mut long = small();
-        long.subdevices[0].start_up.push((0x8000, 1, vec![0; SDO_BYTES_MAX + 1]));
+        let object = Object { index: 0x8000, subindex: 1, complete: false };
+        let data = vec![0; SDO_BYTES_MAX + 1];
+        long.subdevices[0].start_up.push(StartUp { object, data });
         let refused = JobError::StartUpTooLong { position: 0, bytes: SDO_BYTES_MAX + 1 };
         assert_eq!(long.to_bytes(), Err(refused));
         let bytes = vec![0; JOB_BYTES_MAX + 1];
@@ -274,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn a_device_with_a_clock_is_synchronised_where_clocks_are() {
-        let one = |job: &BusJob| job.expectation().subdevices.unwrap()[0].synchronisation;
-        assert_eq!(one(&small()), Synchronisation::Sync0);
-        assert_eq!(one(&BusJob { distributed_clocks: false, ..small() }), Synchronisation::Frame);
+    fn a_line_that_nobody_knows_is_taken_as_it_is() {
+        let nobody = BusJob { subdevices: Vec::new(), ..small() };
+        assert_eq!(nobody.expectation().subdevices, None);
+        assert_eq!(small().expectation().subdevices, Some(small().subdevices));
     }
 }

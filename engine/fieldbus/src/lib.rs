@@ -29,5 +29,5 @@ pub mod job;
 mod stoppable;
 
 pub use bus::{Bus, BusError};
-pub use job::{BusJob, JobError, SubDeviceJob};
+pub use job::{BusJob, JobError};
 pub use stoppable::RestUntil;

@@ -3,7 +3,8 @@
 #![forbid(unsafe_code)]
 
 use quietcore_exchange::Shape;
-use quietcore_fieldbus::{Bus, BusError, BusJob, SubDeviceJob};
+use quietcore_fieldbus::{Bus, BusError, BusJob};
+use quietcore_maindevice::Expected;
 use quietcore_process::exchange::Exchange;
 use quietcore_scan::program::Fieldbus as _;
 use quietcore_segment::{Options, Segment, SubDevice};
@@ -11,7 +12,7 @@ use quietcore_units::Nanos;
 use quietcore_wire::{SegmentWire, Wire as _};
 
 /// The SubDevices, with their bytes of inputs and outputs.
-const LINE: [(&str, u16, u16); 2] = [("digital-input-8", 1, 0), ("digital-output-8", 0, 1)];
+const LINE: [(&str, usize, usize); 2] = [("digital-input-8", 1, 0), ("digital-output-8", 0, 1)];
 
 fn wire() -> SegmentWire {
     let line = LINE.map(|(name, ..)| SubDevice::by_name(name).expect("it is built in"));
@@ -19,19 +20,12 @@ fn wire() -> SegmentWire {
 }
 
 fn job() -> BusJob {
-    let subdevices = LINE.map(|(name, inputs, outputs)| SubDeviceJob {
+    let subdevices = LINE.map(|(name, inputs, outputs)| Expected {
         name: format!("the {name}"),
-        device: Some(name.to_owned()),
-        identity: None,
         process_data: Some((inputs, outputs)),
-        start_up: vec![],
+        ..Expected::default()
     });
-    BusJob {
-        cycle: Nanos::from_millis(20),
-        distributed_clocks: false,
-        lost_after: 3,
-        subdevices: subdevices.into(),
-    }
+    BusJob { cycle: Nanos::from_millis(20), lost_after: 3, subdevices: subdevices.into() }
 }
 
 fn exchange(input_bytes: u32, output_bytes: u32) -> Exchange {

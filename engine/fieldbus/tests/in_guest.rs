@@ -12,8 +12,9 @@ use std::thread;
 use quietcore_boot::places::NET;
 use quietcore_boot::{AddressRange, HostPage, port};
 use quietcore_clock::{Clock as _, INTERPRETED_BELOW, Monotonic};
-use quietcore_fieldbus::{BusJob, SubDeviceJob};
+use quietcore_fieldbus::BusJob;
 use quietcore_host::attempts::{Attempts as _, Live};
+use quietcore_maindevice::Expected;
 use quietcore_microvm::bus::{After, Bus};
 use quietcore_microvm::exits::{Exits, Reason};
 use quietcore_microvm::image;
@@ -30,7 +31,7 @@ use vm_memory::{Bytes as _, GuestAddress};
 const JOB: u64 = 12 << 20;
 const CYCLES: u64 = 1_000;
 /// The SubDevices, with their bytes of inputs and outputs.
-const LINE: [(&str, u16, u16); 3] =
+const LINE: [(&str, usize, usize); 3] =
     [("coupler", 0, 0), ("digital-input-8", 1, 0), ("digital-output-8", 0, 1)];
 
 /// The devices of a guest with a network.
@@ -119,15 +120,12 @@ fn segment() -> Segment {
 }
 
 fn job(cycle: Nanos) -> Vec<u8> {
-    let subdevices = LINE.map(|(name, inputs, outputs)| SubDeviceJob {
+    let subdevices = LINE.map(|(name, inputs, outputs)| Expected {
         name: format!("the {name}"),
-        device: Some(name.to_owned()),
-        identity: None,
         process_data: Some((inputs, outputs)),
-        start_up: vec![],
+        ..Expected::default()
     });
-    let job =
-        BusJob { cycle, distributed_clocks: false, lost_after: 3, subdevices: subdevices.into() };
+    let job = BusJob { cycle, lost_after: 3, subdevices: subdevices.into() };
     job.to_bytes().expect("a job")
 }
 

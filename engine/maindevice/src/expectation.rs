@@ -6,12 +6,13 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::mailbox::Object;
 use crate::subdevice::SubDevice;
 
 /// The identity of a SubDevice (its SII, words 0x08 to 0x0F).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Vendor, as assigned by the EtherCAT Technology Group.
     pub vendor: u32,
@@ -49,7 +50,7 @@ impl fmt::Display for Identity {
 
 /// A value that is written to a SubDevice before it leaves PRE-OP, and again after it lost its
 /// power.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartUp {
     /// The object that is written.
     pub object: Object,
@@ -58,7 +59,8 @@ pub struct StartUp {
 }
 
 /// The event that synchronises a SubDevice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Synchronisation {
     /// The arrival of its outputs.
     #[default]
@@ -68,7 +70,7 @@ pub enum Synchronisation {
 }
 
 /// One SubDevice that is expected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// The name that the site gives it, for messages.
     pub name: String,

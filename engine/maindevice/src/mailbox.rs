@@ -6,6 +6,7 @@ mod transfer;
 use core::fmt;
 
 use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::frame::Request;
 use crate::frame::register;
@@ -26,7 +27,7 @@ const SERVICE_REQUEST: u16 = 2;
 const SERVICE_RESPONSE: u16 = 3;
 
 /// Which object of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
     /// Index of the object, such as 0x6060.
     pub index: u16,

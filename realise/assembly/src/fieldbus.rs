@@ -1,23 +1,25 @@
 //! The fieldbus of a partition, from the site file's words to the process's.
 
-use quietcore_backend::fieldbus::{BusJob, FieldbusJob, InterfaceJob, PlantJob, SubDeviceJob};
-use quietcore_site::{Device, Fieldbus, Interface, PlantOnLine, Startup};
+use quietcore_backend::fieldbus::{BusJob, FieldbusJob, InterfaceJob, PlantJob};
+use quietcore_maindevice::{Expected, Identity, Object, StartUp, Synchronisation};
+use quietcore_site::{Device, DeviceIdentity, Fieldbus, Interface, PlantOnLine, Startup};
 
 use super::BusImage;
 use super::channels::bits;
 
 pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage, limited: bool) -> FieldbusJob {
-    let subdevices = fieldbus.subdevices.iter().enumerate().map(|(position, one)| SubDeviceJob {
+    let subdevices = fieldbus.subdevices.iter().enumerate().map(|(position, one)| Expected {
         name: one.name.clone(),
-        device: one.device.map(|device| device.name().to_owned()),
-        identity: one.identity.as_ref().map(|it| (it.vendor, it.product, it.revision)),
+        identity: one.identity.as_ref().map(identity),
         process_data: image.bytes_of(position),
         start_up: one.startup.iter().map(start_up).collect(),
+        synchronisation: synchronisation(one.device, fieldbus.distributed_clocks),
     });
     FieldbusJob {
         interface: match &fieldbus.interface {
             Interface::Network(name) => InterfaceJob::Network { name: name.clone(), limited },
             Interface::Simulated => InterfaceJob::Simulated {
+                devices: fieldbus.subdevices.iter().map(|one| one.device).collect(),
                 plants: fieldbus.plants().iter().map(|plant| wire(fieldbus, plant)).collect(),
                 faults: fieldbus.faults.clone(),
                 seed: fieldbus.seed,
@@ -25,7 +27,6 @@ pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage, limited: bool) -> Field
         },
         bus: BusJob {
             cycle: fieldbus.cycle,
-            distributed_clocks: fieldbus.distributed_clocks,
             lost_after: fieldbus.lost_after,
             subdevices: subdevices.collect(),
         },
@@ -46,7 +47,38 @@ fn wire(fieldbus: &Fieldbus, plant: &PlantOnLine) -> PlantJob {
     job
 }
 
-fn start_up(startup: &Startup) -> (u16, u8, Vec<u8>) {
+/// A drive alone has a clock of its own, of the devices that are built in.
+fn synchronisation(device: Option<Device>, distributed_clocks: bool) -> Synchronisation {
+    match device {
+        Some(Device::ServoDrive) if distributed_clocks => Synchronisation::Sync0,
+        _ => Synchronisation::Frame,
+    }
+}
+
+fn identity(identity: &DeviceIdentity) -> Identity {
+    let DeviceIdentity { vendor, product, revision, .. } = *identity;
+    Identity { vendor, product, revision, serial: None }
+}
+
+fn start_up(startup: &Startup) -> StartUp {
     let value = bits(startup.value, startup.value_type).to_le_bytes();
-    (startup.index, startup.sub, value[..startup.value_type.bytes()].to_vec())
+    StartUp {
+        object: Object { index: startup.index, subindex: startup.sub, complete: false },
+        data: value[..startup.value_type.bytes()].to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_with_a_clock_is_synchronised_where_clocks_are() {
+        assert_eq!(synchronisation(Some(Device::ServoDrive), true), Synchronisation::Sync0);
+        for (device, clocks) in
+            [(Some(Device::ServoDrive), false), (Some(Device::DigitalInput8), true), (None, true)]
+        {
+            assert_eq!(synchronisation(device, clocks), Synchronisation::Frame, "{device:?}");
+        }
+    }
 }

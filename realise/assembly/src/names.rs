@@ -79,9 +79,9 @@ impl BusImage {
     }
 
     /// The bytes that a SubDevice's inputs and outputs have; `None` where nothing is known of it.
-    pub(crate) fn bytes_of(&self, position: usize) -> Option<(u16, u16)> {
+    pub(crate) fn bytes_of(&self, position: usize) -> Option<(usize, usize)> {
         let known = self.subdevices.get(position)?.description.as_ref()?;
-        Some((known.input_bytes, known.output_bytes))
+        Some((known.input_bytes.into(), known.output_bytes.into()))
     }
 
     /// Returns the position of an entry: `true` if it is an input, its first bit in the image, and

@@ -23,12 +23,7 @@ const FRAME: [u8; 1000] = {
 fn job(limited: bool) -> FieldbusJob {
     FieldbusJob {
         interface: InterfaceJob::Network { name: "left".to_owned(), limited },
-        bus: BusJob {
-            cycle: Nanos::from_millis(1),
-            distributed_clocks: false,
-            lost_after: 1,
-            subdevices: Vec::new(),
-        },
+        bus: BusJob { cycle: Nanos::from_millis(1), lost_after: 1, subdevices: Vec::new() },
     }
 }
 

@@ -1,11 +1,12 @@
 //! The simulated segment of a partition: its SubDevices, their plants, and the faults to simulate.
 
+use quietcore_maindevice::Expected;
 use quietcore_segment::plant::{self, Connection, ConnectionError};
 use quietcore_segment::{FaultKind, Options, Segment, SubDevice, UnknownDevice, When};
-use quietcore_site::{Fault, FaultEffect};
+use quietcore_site::{Device, Fault, FaultEffect};
 use quietcore_units::Nanos;
 
-use super::{PlantJob, SubDeviceJob};
+use super::PlantJob;
 
 /// The reason why a segment can't be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,15 +34,15 @@ pub enum SegmentError {
 /// Builds the segment, or says which SubDevice, plant or wire there can't be. `seed` decides
 /// everything that is left to chance.
 pub(super) fn segment(
-    subdevices: &[SubDeviceJob],
+    subdevices: &[Expected],
+    devices: &[Option<Device>],
     plants: &[PlantJob],
     seed: u64,
 ) -> Result<Segment, SegmentError> {
     let mut line = Vec::new();
-    for one in subdevices {
-        let device = one.device.as_deref();
+    for (one, device) in subdevices.iter().zip(devices) {
         let device = device.ok_or_else(|| SegmentError::NoDevice { name: one.name.clone() })?;
-        line.push(SubDevice::by_name(device)?);
+        line.push(SubDevice::by_name(device.name())?);
     }
     let connections: Result<Vec<_>, _> = plants.iter().map(|job| connect(job, &line)).collect();
     let mut segment = Segment::new(line, Options { seed, ..Options::default() });

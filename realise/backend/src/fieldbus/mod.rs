@@ -11,8 +11,8 @@ mod line;
 pub mod wire;
 
 pub use line::SegmentError;
-pub use quietcore_fieldbus::{BusJob, SubDeviceJob};
-use quietcore_site::Fault;
+pub use quietcore_fieldbus::BusJob;
+use quietcore_site::{Device, Fault};
 use serde::{Deserialize, Serialize};
 
 /// A fieldbus, described for the process that drives it.
@@ -38,6 +38,9 @@ pub enum InterfaceJob {
     },
     /// A simulated segment in the partition's own process.
     Simulated {
+        /// The built-in devices that the SubDevices are, in their order; `None` where the site
+        /// does not say.
+        devices: Vec<Option<Device>>,
         /// Plants behind the SubDevices, in any order.
         plants: Vec<PlantJob>,
         /// Faults to simulate, each at its own time.

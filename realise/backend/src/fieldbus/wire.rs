@@ -57,8 +57,8 @@ impl AnyWire {
                 let number = |cause| FieldbusError::Number { interface: name.clone(), cause };
                 Ok(Self::Packet(wire.map_err(number)?))
             }
-            InterfaceJob::Simulated { plants, seed, .. } => {
-                let segment: Segment = line::segment(&job.bus.subdevices, plants, *seed)?;
+            InterfaceJob::Simulated { devices, plants, seed, .. } => {
+                let segment: Segment = line::segment(&job.bus.subdevices, devices, plants, *seed)?;
                 Ok(Self::Simulated(Box::new(SegmentWire::new(segment))))
             }
         }
@@ -148,11 +148,12 @@ mod tests {
 
     use std::os::fd::{AsFd as _, AsRawFd as _};
 
-    use quietcore_site::FaultEffect;
+    use quietcore_maindevice::Expected;
+    use quietcore_site::{Device, FaultEffect};
     use quietcore_skip::own_network;
 
     use super::*;
-    use crate::fieldbus::{BusJob, SubDeviceJob};
+    use crate::fieldbus::BusJob;
 
     /// Goal: a program that closes whatever it meets does not cut its fieldbus off.
     #[test]
@@ -160,12 +161,7 @@ mod tests {
         own_network!();
         descriptors::make_room();
         let interface = InterfaceJob::Network { name: "left".to_owned(), limited: false };
-        let bus = BusJob {
-            cycle: Nanos::from_millis(10),
-            distributed_clocks: false,
-            lost_after: 1_000,
-            subdevices: vec![],
-        };
+        let bus = BusJob { cycle: Nanos::from_millis(10), lost_after: 1_000, subdevices: vec![] };
         let AnyWire::Packet(wire) = AnyWire::open(&FieldbusJob { interface, bus }).unwrap() else {
             panic!("it is no interface");
         };
@@ -183,18 +179,16 @@ mod tests {
             what: FaultEffect::LostFrame { parts_per_million: 1_000_000 },
         };
         let job = FieldbusJob {
-            interface: InterfaceJob::Simulated { plants: vec![], faults: vec![lose], seed: 1 },
+            interface: InterfaceJob::Simulated {
+                devices: vec![Some(Device::DigitalInput8)],
+                plants: vec![],
+                faults: vec![lose],
+                seed: 1,
+            },
             bus: BusJob {
                 cycle: Nanos::from_millis(10),
-                distributed_clocks: false,
                 lost_after: 1_000,
-                subdevices: vec![SubDeviceJob {
-                    name: "keys".to_owned(),
-                    device: Some("digital-input-8".to_owned()),
-                    identity: None,
-                    process_data: None,
-                    start_up: vec![],
-                }],
+                subdevices: vec![Expected { name: "keys".to_owned(), ..Expected::default() }],
             },
         };
         let shape = Shape { event_slots: 64, input_bytes: 1, ..Shape::of_tasks(1) };
