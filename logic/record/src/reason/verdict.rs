@@ -71,8 +71,10 @@ pub enum VerdictReason {
     /// Of a firm class: FAIL where more misses came in a row than it bears, NOT PROVEN where they
     /// may have, or more cycles are needed, else PASS.
     MissesInARow {
-        /// Number of misses: late releases and late ends of cycles.
-        misses: u64,
+        /// The fewest misses that there were: late releases and late ends of cycles.
+        misses_least: u64,
+        /// The most misses that there can have been.
+        misses_most: u64,
         /// Number of all releases.
         count: u64,
         /// The limit of the release latency, in ns.
@@ -89,8 +91,10 @@ pub enum VerdictReason {
     /// Of a soft class: FAIL or PASS where the share of misses is surely above or below what it
     /// bears, else NOT PROVEN.
     ShareOfMisses {
-        /// Number of misses: late releases and late ends of cycles.
-        misses: u64,
+        /// The fewest misses that there were: late releases and late ends of cycles.
+        misses_least: u64,
+        /// The most misses that there can have been.
+        misses_most: u64,
         /// Number of all releases.
         count: u64,
         /// The limit of the release latency, in ns.
@@ -267,54 +271,46 @@ impl VerdictReason {
     }
 
     fn write_in_a_row(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::MissesInARow { misses, count, limit_ns, run_least, run_most, allowed, missing } =
-            self
+        let Self::MissesInARow {
+            misses_least,
+            misses_most,
+            count,
+            limit_ns,
+            run_least,
+            run_most,
+            allowed,
+            missing,
+        } = self
         else {
             return Ok(());
         };
-        write!(
-            f,
-            "{} of {} cycles were missed (released later than {}, or done after their deadline), ",
-            thousands(*misses),
-            thousands(*count),
-            Nanos::new(*limit_ns)
-        )?;
-        match (run_least == run_most, *misses) {
-            (_, 0) => write!(f, "and the class bears {} in a row", thousands(*allowed))?,
-            (true, _) => write!(
-                f,
-                "at most {} of them in a row, where the class bears {}",
-                thousands(*run_most),
-                thousands(*allowed)
-            )?,
-            (false, _) => write!(
-                f,
-                "between {} and {} of them in a row, where the class bears {}; the record does not \
-                 say which came together",
-                thousands(*run_least),
-                thousands(*run_most),
-                thousands(*allowed)
-            )?,
+        write_misses(f, (*misses_least, *misses_most), *count, *limit_ns)?;
+        let run = between(*run_least, *run_most);
+        let allowed = thousands(*allowed);
+        write!(f, ", {run} of them in a row, where the class bears {allowed}")?;
+        if run_least != run_most {
+            f.write_str("; the record does not say which came together")?;
         }
         write_missing(f, missing.as_ref(), "cycles")
     }
 
     fn write_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::ShareOfMisses { misses, count, limit_ns, misses_ppm, bound_95, missing } = self
+        let Self::ShareOfMisses {
+            misses_least,
+            misses_most,
+            count,
+            limit_ns,
+            misses_ppm,
+            bound_95,
+            missing,
+        } = self
         else {
             return Ok(());
         };
-        let allowed = f64::from(*misses_ppm) / 1e6;
-        write!(
-            f,
-            "{} of {} cycles were missed (released later than {}, or done after their deadline); \
-             with 95 % confidence fewer than {} is, and the class bears {}",
-            thousands(*misses),
-            thousands(*count),
-            Nanos::new(*limit_ns),
-            one_in(*bound_95),
-            one_in(allowed)
-        )?;
+        write_misses(f, (*misses_least, *misses_most), *count, *limit_ns)?;
+        let allowed = one_in(f64::from(*misses_ppm) / 1e6);
+        let bound = one_in(*bound_95);
+        write!(f, "; with 95 % confidence fewer than {bound} is, and the class bears {allowed}")?;
         write_missing(f, missing.as_ref(), "cycles at least")
     }
 
@@ -415,6 +411,29 @@ impl VerdictReason {
         };
         write_missing(f, missing.as_ref(), unit)
     }
+}
+
+/// Begins the reason of a class that bears misses with how many there were.
+fn write_misses(
+    f: &mut fmt::Formatter<'_>,
+    (least, most): (u64, u64),
+    count: u64,
+    limit_ns: u64,
+) -> fmt::Result {
+    let (misses, count, limit) = (between(least, most), thousands(count), Nanos::new(limit_ns));
+    write!(
+        f,
+        "{misses} of {count} cycles were missed (released later than {limit}, or done after their \
+         deadline)"
+    )
+}
+
+/// Returns a number that is known between two bounds.
+fn between(least: u64, most: u64) -> String {
+    if least == most {
+        return thousands(most);
+    }
+    format!("between {} and {}", thousands(least), thousands(most))
 }
 
 /// Adds what would be needed for a PASS, where more cycles would help.

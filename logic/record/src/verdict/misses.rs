@@ -1,8 +1,9 @@
 //! The misses of a record, and whether a firm or a soft class bears them.
 //!
-//! The record counts late releases and late ends of cycles, and holds the numbers of its worst
-//! releases only. So which of them came in a row is known exactly where the worst releases are all
-//! that were late, and else between two bounds; a verdict takes the bound that is against it.
+//! The record counts late releases and late ends of cycles apart, and holds the numbers of its
+//! worst releases only. So the misses, and which of them came in a row, are known exactly where the
+//! worst releases are all that missed, and else between two bounds. A PASS takes the upper bound
+//! and a FAIL the lower one.
 
 use super::{Missing, Verdict, VerdictReason, missing, verdict_of};
 use crate::record::Record;
@@ -11,11 +12,10 @@ use crate::statistics::{cycles_needed, exceedance_bound};
 /// The misses of a record against a limit of the release latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Misses {
-    /// Releases later than the limit.
-    late: u64,
-    /// Cycles of the program that ended after their deadline or were cut off, and releases left
-    /// out.
-    ended_late: u64,
+    /// The fewest cycles that missed: a cycle can both begin and end late.
+    least: u64,
+    /// The most cycles that can have missed.
+    most: u64,
     /// The longest run of misses that surely occurred.
     run_least: u64,
     /// The longest run that can have occurred.
@@ -25,30 +25,28 @@ struct Misses {
 impl Misses {
     fn of(record: &Record, limit_ns: u64) -> Self {
         let late = record.release.count_above(limit_ns);
-        let (ended_late, run_of_ends) = ends(record);
         let (late_least, late_most) = run_of_late(record, limit_ns, late);
-        let run_most = match (late, ended_late) {
-            (0, _) => run_of_ends.unwrap_or(ended_late),
-            (_, 0) => late_most,
+        let counters = record.scan().map(|scan| scan.counters).unwrap_or_default();
+        // A release that was left out is a late one, too, unless the limit is above the period.
+        let is_in_late = record.period_ns.is_some_and(|period_ns| period_ns > limit_ns);
+        let left_out = if is_in_late { 0 } else { counters.skipped_releases };
+        // A cycle that the watchdog saw may be among those that ended late. Its runs, and those
+        // of releases left out, are not counted.
+        let uncertain = counters.watchdog_hits.saturating_add(left_out);
+        let ended_late = counters.overruns.saturating_add(uncertain);
+        let run_most = match (late, uncertain) {
+            (0, 0) => counters.longest_overrun_run,
+            _ if ended_late == 0 => late_most,
             // Late releases and late ends may have taken turns.
             _ => late.saturating_add(ended_late),
         };
-        let run_least = late_least.max(run_of_ends.unwrap_or(0));
-        Self { late, ended_late, run_least, run_most }
+        Self {
+            least: late.max(counters.overruns),
+            most: late.saturating_add(ended_late).min(record.release.count()),
+            run_least: late_least.max(counters.longest_overrun_run),
+            run_most,
+        }
     }
-
-    fn all(&self) -> u64 {
-        self.late.saturating_add(self.ended_late)
-    }
-}
-
-/// Returns the number of cycles that ended late in any way, and the longest run of them; `None`
-/// where cycles were cut off or left out, whose runs are not counted.
-fn ends(record: &Record) -> (u64, Option<u64>) {
-    let Some(counters) = record.scan().map(|scan| &scan.counters) else { return (0, Some(0)) };
-    let others = counters.watchdog_hits.saturating_add(counters.skipped_releases);
-    let all = counters.overruns.saturating_add(others);
-    (all, (others == 0).then_some(counters.longest_overrun_run))
 }
 
 /// Returns the bounds of the longest run of late releases, of which there are `late`.
@@ -81,8 +79,7 @@ pub(super) fn in_a_row(
     allowed: u32,
     exceedance: f64,
 ) -> (Verdict, VerdictReason) {
-    let misses = Misses::of(record, limit_ns);
-    let Misses { run_least, run_most, .. } = misses;
+    let Misses { least, most, run_least, run_most } = Misses::of(record, limit_ns);
     let allowed = u64::from(allowed);
     let count = record.release.count();
     let missing = missing(count, exceedance).filter(|_| run_most <= allowed);
@@ -93,9 +90,9 @@ pub(super) fn in_a_row(
     } else {
         verdict_of(missing)
     };
-    let misses = misses.all();
     let reason = VerdictReason::MissesInARow {
-        misses,
+        misses_least: least,
+        misses_most: most,
         count,
         limit_ns,
         run_least,
@@ -110,10 +107,10 @@ pub(super) fn in_a_row(
 /// same confidence that it is larger.
 pub(super) fn share(record: &Record, limit_ns: u64, misses_ppm: u32) -> (Verdict, VerdictReason) {
     let count = record.release.count();
-    let misses = Misses::of(record, limit_ns).all().min(count);
+    let Misses { least, most, .. } = Misses::of(record, limit_ns);
     let allowed = f64::from(misses_ppm) / 1e6;
-    let bound_95 = exceedance_bound(misses, count);
-    let least_95 = 1.0 - exceedance_bound(count - misses, count);
+    let bound_95 = exceedance_bound(most, count);
+    let least_95 = 1.0 - exceedance_bound(count.saturating_sub(least), count);
     let verdict = if least_95 > allowed {
         Verdict::Fail
     } else if bound_95 > allowed {
@@ -124,8 +121,15 @@ pub(super) fn share(record: &Record, limit_ns: u64, misses_ppm: u32) -> (Verdict
     let needed = cycles_needed(allowed);
     let is_short = verdict == Verdict::NotProven && count < needed;
     let missing = is_short.then_some(Missing { exceedance: allowed, needed });
-    let reason =
-        VerdictReason::ShareOfMisses { misses, count, limit_ns, misses_ppm, bound_95, missing };
+    let reason = VerdictReason::ShareOfMisses {
+        misses_least: least,
+        misses_most: most,
+        count,
+        limit_ns,
+        misses_ppm,
+        bound_95,
+        missing,
+    };
     (verdict, reason)
 }
 
