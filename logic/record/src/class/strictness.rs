@@ -32,16 +32,6 @@ impl Strictness {
     pub fn is_hard(&self) -> bool {
         *self == Self::Hard
     }
-
-    /// Returns the largest share of cycles that may miss; zero for a hard class, and `None` for a
-    /// firm one, which asks only how many miss in a row.
-    pub fn share(self) -> Option<f64> {
-        match self {
-            Self::Hard => Some(0.0),
-            Self::Firm { .. } => None,
-            Self::Soft { misses_ppm } => Some(f64::from(misses_ppm) / 1e6),
-        }
-    }
 }
 
 impl fmt::Display for Strictness {
@@ -64,13 +54,12 @@ mod tests {
 
     #[test]
     fn each_kind_says_what_it_allows() {
-        let told = |it: Strictness| (it.to_string(), it.share(), it.is_hard());
+        let told = |it: Strictness| (it.to_string(), it.is_hard());
         let hard = Strictness::default();
-        assert_eq!(told(hard), ("hard: no miss".to_owned(), Some(0.0), true));
+        assert_eq!(told(hard), ("hard: no miss".to_owned(), true));
         let firm = Strictness::Firm { survival_cycles: 3 };
-        assert_eq!(told(firm), ("firm: at most 3 in a row".to_owned(), None, false));
+        assert_eq!(told(firm), ("firm: at most 3 in a row".to_owned(), false));
         let soft = Strictness::Soft { misses_ppm: 1_500 };
-        let words = "soft: at most 0.15 % of the cycles".to_owned();
-        assert_eq!(told(soft), (words, Some(0.0015), false));
+        assert_eq!(told(soft), ("soft: at most 0.15 % of the cycles".to_owned(), false));
     }
 }
