@@ -10,6 +10,8 @@
 //! | [`LATE_RELEASES`] | its [`LateReleases`] | the guest, before it says so |
 //! | [`board`] | the clock board: when it raised its last interrupt | the host |
 //!
+//! A host that can't put memory at these addresses shares it as [`devices`].
+//!
 //! Both records are words of 64 bits, little-endian, in the order of their fields, the first of
 //! them a magic number with the version. Whoever reads one checks it first: neither side trusts the
 //! other. Where there is no host page (the guest was started by somebody else), it is all zero.
@@ -19,6 +21,7 @@
 
 pub mod board;
 mod crash;
+pub mod devices;
 mod host;
 mod late;
 pub mod places;
