@@ -16,6 +16,7 @@
 //! | `kernel` | the OSEK kernel on this processor |
 //! | `board` | the driver of the clock board |
 //! | `probing` | what the images of the probes have in common |
+//! | `devices` | memory that the host shares as devices of a bus |
 //! | `net` | Ethernet frames over a virtio-net device, polled |
 //! | `clock` | the host's monotonic clock, from the time stamp counter |
 //!
@@ -33,6 +34,8 @@ pub mod partition;
 pub mod board;
 #[cfg(target_os = "none")]
 mod boot;
+#[cfg(target_os = "none")]
+mod devices;
 #[cfg(target_os = "none")]
 pub mod heap;
 #[cfg(target_os = "none")]

@@ -1,16 +1,18 @@
 //! Memory behind the image, taken page by page and never given back, with guards.
 //!
 //! Memory is addressed as it is, by the boot's tables: the first 4 MiB in pages of 4 KiB, the rest
-//! in pages of 2 MiB. Of the rest only what is there [is mapped](Window::map). Where a page is
-//! to be no memory, the large one that it lies in is cut first, with a page of the rest for its
-//! table. The tables are written in this order, whatever the compiler thinks of it: the processor
-//! reads them at any instant.
+//! in pages of 2 MiB. Of the rest only what is there [is mapped](Window::map), and where a host
+//! shares it elsewhere ([`devices`](crate::devices)), to there. Where a page is to be no memory,
+//! the large one that it lies in is cut first, with a page of the rest for its table. The tables
+//! are written in this order, whatever the compiler thinks of it: the processor reads them at any
+//! instant.
 // UNSAFETY: writes page tables.
 #![expect(unsafe_code, reason = "the processor reads these tables")]
 
 use core::arch::asm;
 use core::cell::UnsafeCell;
 use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use quietcore_boot::places;
 
@@ -93,10 +95,9 @@ pub(crate) unsafe fn cut_out(page: usize, table: impl FnOnce() -> Option<usize>)
     } else {
         let table = table()?;
         for index in 0..ENTRIES {
-            let page = large * LARGE_BYTES + index * PAGE_BYTES;
-            let small = page as u64 | MAPPED | NO_EXECUTE;
+            let page = (was & !RIGHTS) + (index * PAGE_BYTES) as u64;
             // SAFETY: a page that was just taken.
-            unsafe { entry_of(table, index).write_volatile(small) };
+            unsafe { entry_of(table, index).write_volatile(page | MAPPED | NO_EXECUTE) };
         }
         // SAFETY: the new table maps what the large page did.
         unsafe { entry.write_volatile(table as u64 | MAPPED) };
@@ -134,8 +135,15 @@ struct Table(UnsafeCell<[u64; ENTRIES]>);
 // SAFETY: only written here, by the one who has the tables, and read by the processor.
 unsafe impl Sync for Table {}
 
+/// Number of the windows.
+const WINDOWS: usize = 8;
+
 /// For the last large page of each window, which is there in part.
-static ENDS: [Table; 8] = [const { Table(UnsafeCell::new([0; ENTRIES])) }; 8];
+static ENDS: [Table; WINDOWS] = [const { Table(UnsafeCell::new([0; ENTRIES])) }; WINDOWS];
+
+/// Distance from each window's own addresses to those of what it shows: zero, unless the host
+/// shares that elsewhere.
+static SHIFTS: [AtomicU64; WINDOWS] = [const { AtomicU64::new(0) }; WINDOWS];
 
 impl Window {
     /// Its number, its first address, the address behind it, and what may be done there.
@@ -159,51 +167,109 @@ impl Window {
         }
     }
 
+    /// Has the window show what is at a physical address, from the next [`map`](Self::map) on.
+    pub(crate) fn show(self, physical: u64) {
+        let (number, start, ..) = self.place();
+        SHIFTS[number].store(physical.wrapping_sub(start), Relaxed);
+    }
+
     /// Maps its first `bytes`, without a guard between them, and nothing behind them: who goes
     /// there crashes. What is mapped is always the first part, so that all is nothing from where
-    /// nothing begins.
+    /// nothing begins. `table` gives an empty page for a table, where the window shows what begins
+    /// within a large page.
+    ///
+    /// Returns `None` where there is no page for a table.
     ///
     /// # Safety
     /// The host says that so many bytes are there, and nobody uses what is behind them.
-    pub(crate) unsafe fn map(self, bytes: u64) {
+    pub(crate) unsafe fn map(self, bytes: u64, table: impl Fn() -> Option<usize>) -> Option<()> {
         let (number, start, end, rights) = self.place();
+        let shift = SHIFTS[number].load(Relaxed);
         let behind = start.saturating_add(bytes.next_multiple_of(PAGE_BYTES as u64)).min(end);
         let directory = (&raw const quietcore_guest_pd).expose_provenance();
         let own = ENDS[number].0.get().expose_provenance();
-        for large in (start as usize..end as usize).step_by(LARGE_BYTES) {
-            let entry = entry_of(directory, large / LARGE_BYTES);
+        for large in (start..end).step_by(LARGE_BYTES) {
+            let entry = entry_of(directory, large as usize / LARGE_BYTES);
+            let physical = large.wrapping_add(shift);
             // SAFETY: an entry of the boot's tables, which this module alone changes.
             let was = unsafe { entry.read_volatile() };
-            let table = (was & !RIGHTS) as usize;
-            let is_cut = was & PRESENT != 0 && was & LARGE == 0 && table != own;
-            let now = if large as u64 >= behind {
+            let cut = (was & !RIGHTS) as usize;
+            let is_cut = was & PRESENT != 0 && was & LARGE == 0 && cut != own;
+            let is_whole = large + LARGE_BYTES as u64 <= behind;
+            let now = if large >= behind {
                 if was == 0 {
                     break;
                 }
                 0
             } else if is_cut {
-                fill(table, large, behind, rights);
+                fill(cut, physical, behind - large, rights);
                 was
-            } else if (large + LARGE_BYTES) as u64 <= behind {
-                large as u64 | rights | LARGE
+            } else if is_whole && physical.is_multiple_of(LARGE_BYTES as u64) {
+                physical | rights | LARGE
             } else {
-                fill(own, large, behind, rights);
-                own as u64 | MAPPED
+                let table = if is_whole { table()? } else { own };
+                fill(table, physical, behind - large, rights);
+                table as u64 | MAPPED
             };
             // SAFETY: it maps what the host says is there.
             unsafe { entry.write_volatile(now) };
         }
         forget();
+        Some(())
     }
 }
 
-/// Maps the small pages of a large one that are before `behind`, and no others. Guards are only in
-/// windows whose size does not change.
-fn fill(table: usize, large: usize, behind: u64, rights: u64) {
-    let here = (behind as usize - large).min(LARGE_BYTES) / PAGE_BYTES;
+/// Maps pages of a window one by one, to where a part of what it shows is: a channel.
+///
+/// Returns `None` where there is no page for a table.
+///
+/// # Safety
+/// The host shares these pages, and nobody uses others at these addresses.
+pub(crate) unsafe fn map_part(
+    address: u64,
+    bytes: u64,
+    physical: u64,
+    table: impl Fn() -> Option<usize>,
+) -> Option<()> {
+    let directory = (&raw const quietcore_guest_pd).expose_provenance();
+    let shift = physical.wrapping_sub(address);
+    for page in (address..address.saturating_add(bytes)).step_by(PAGE_BYTES) {
+        let entry = entry_of(directory, page as usize / LARGE_BYTES);
+        // SAFETY: an entry of the boot's tables, which this module alone changes.
+        let was = unsafe { entry.read_volatile() };
+        let small = if was == 0 { table()? } else { (was & !RIGHTS) as usize };
+        let to = page.wrapping_add(shift) | MAPPED | NO_EXECUTE;
+        // SAFETY: as our caller promises; the table is empty, or has other parts of the window.
+        unsafe {
+            entry_of(small, page as usize / PAGE_BYTES % ENTRIES).write_volatile(to);
+            entry.write_volatile(small as u64 | MAPPED);
+        }
+    }
+    forget();
+    Some(())
+}
+
+/// Maps a page of the first 4 MiB that is no memory of the image, to be read and written; its
+/// `rights` are those of a device's registers where it is no memory.
+///
+/// # Safety
+/// There is such a page, and nobody uses another at that address.
+pub(crate) unsafe fn map_first(page: u64, physical: u64, rights: u64) {
+    let first = (&raw const quietcore_guest_first).expose_provenance();
+    let to = physical | MAPPED | NO_EXECUTE | rights;
+    // SAFETY: as our caller promises.
+    unsafe { entry_of(first, page as usize / PAGE_BYTES).write_volatile(to) };
+    forget();
+}
+
+/// Maps the first `bytes` of a large page, which are at `physical`, in small ones, and no others.
+/// Guards are only in windows whose size does not change.
+fn fill(table: usize, physical: u64, bytes: u64, rights: u64) {
+    let here = (bytes as usize).min(LARGE_BYTES) / PAGE_BYTES;
     for index in 0..ENTRIES {
         let entry = entry_of(table, index);
-        let small = if index < here { (large + index * PAGE_BYTES) as u64 | rights } else { 0 };
+        let page = physical.wrapping_add((index * PAGE_BYTES) as u64);
+        let small = if index < here { page | rights } else { 0 };
         // SAFETY: an entry of a table of this module's.
         unsafe {
             if index >= here && entry.read_volatile() == 0 {

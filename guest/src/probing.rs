@@ -43,8 +43,8 @@ pub fn begin<T: DeserializeOwned>() -> Result<Begin<T>, u8> {
     let page = host::page().map_err(|why| refused(format_args!("{why}")))?;
     // SAFETY: what the host says is there.
     unsafe {
-        Window::Post.map(page.job.bytes);
-        Window::Exchange.map(page.exchange.bytes);
+        Window::Post.map(page.job.bytes, || None);
+        Window::Exchange.map(page.exchange.bytes, || None);
     }
     let mut place = [0; JOB_BYTES_MAX];
     let letter = Taker::new(words(page.job)).map(|mut post| post.take(&mut place).map(copied));

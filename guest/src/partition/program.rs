@@ -24,13 +24,14 @@ use quietcore_scan::shared::TASK_LIMIT;
 use quietcore_scan::stage::Room;
 use quietcore_units::Nanos;
 
+use crate::devices;
 use crate::pages::{PAGE_BYTES, Window, cut_out, touch};
 use crate::partition::LOADER;
 use crate::partition::board;
 use crate::partition::calls::{Called, Failure, guard};
 use crate::partition::face::{Face, ProgramMemory};
 use crate::partition::kernel;
-use crate::partition::start::take_pages;
+use crate::partition::start::{take_pages, take_table};
 
 /// The longest that `initialize` or `terminate` of a program may take.
 const CALL_MAX: Nanos = Nanos::from_secs(10);
@@ -258,11 +259,16 @@ impl Loader {
     fn map(&self, build: &GuestBuild) -> Result<(), String> {
         let slot = build.stage.slot;
         let room = self.region.data(slot_of(slot)).ok_or("the exchange has no data slots")?;
+        let section = room.section();
+        devices::show_data(slot, section.offset as u64);
         // SAFETY: the slot's memory, which the build before has left; the host gives so much.
-        unsafe {
-            Window::Data(slot).map(room.section().bytes as u64);
-            Window::Code(slot).map(build.code.bytes);
-        }
+        let mapped = unsafe {
+            Window::Data(slot)
+                .map(section.bytes as u64, take_table)
+                .and_then(|()| Window::Code(slot).map(build.code.bytes, take_table))
+        };
+        mapped.ok_or_else(|| "the guest has not memory enough to map its program".to_string())?;
+        devices::renew_code(slot, build.code.bytes);
         Ok(())
     }
 

@@ -41,7 +41,7 @@ use crate::partition::program::Loader;
 use crate::partition::releases::Mode;
 use crate::partition::state::{self, PartitionState};
 use crate::partition::{CONTEXTS, LEADER, LOADER};
-use crate::{heap, host};
+use crate::{devices, heap, host};
 
 /// The stack of a task, in bytes.
 const STACK_BYTES: usize = 256 << 10;
@@ -69,7 +69,10 @@ static BRING_UP: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 pub unsafe fn run(bring_up: BringUp) -> u8 {
     BRING_UP.store(bring_up as *mut (), Release);
     // There is no heap for its words yet.
-    let page = match host::page() {
+    // SAFETY: nothing has looked at what the host wrote yet.
+    let page = host::page()
+        .or_else(|why| if unsafe { devices::introduce() } { host::page() } else { Err(why) });
+    let page = match page {
         Ok(page) => page,
         Err(why) => {
             let _ = writeln!(host::Console, "{why}");
@@ -100,16 +103,13 @@ pub unsafe fn run(bring_up: BringUp) -> u8 {
 fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
     // SAFETY: what the host says is there; a program's places are mapped when it is loaded.
     unsafe {
-        Window::Memory.map(page.memory_bytes.saturating_sub(SMALL_END as u64));
-        Window::Post.map(page.job.bytes);
-        Window::Exchange.map(page.exchange.bytes);
+        Window::Memory.map(page.memory_bytes.saturating_sub(SMALL_END as u64), take_table);
+        Window::Post.map(page.job.bytes, take_table);
+        Window::Exchange.map(page.exchange.bytes, take_table);
     }
     let (job, post) = take_job(page.job)?;
     let region = attach(page.exchange)?;
-    let channels = job.channels.iter().map(|it| it.place.address.saturating_add(it.place.bytes));
-    let channels = channels.max().map_or(0, |end| end.saturating_sub(CHANNELS));
-    // SAFETY: as above; the job was checked.
-    unsafe { Window::Channels.map(channels) };
+    map_channels(&job)?;
     let mut numbered = Numbered::default();
     for (number, channel) in job.channels.iter().enumerate() {
         let added = attach_channel(channel.place).and_then(|found| {
@@ -157,6 +157,21 @@ fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
     let contexts = in_order(&job);
     PartitionState::new(job, region, clock, table, kernel, loader, post).open();
     Ok(contexts)
+}
+
+/// Maps the channels of a job that was checked.
+fn map_channels(job: &GuestJob) -> Result<(), String> {
+    let places = || job.channels.iter().map(|channel| channel.place);
+    // SAFETY: what the host says is there.
+    let are_devices = unsafe { devices::map_channels(places(), take_table) };
+    let are_devices = are_devices.map_err(|number| format!("channel {number} is not there"))?;
+    if !are_devices {
+        let ends = places().map(|place| place.address.saturating_add(place.bytes));
+        let bytes = ends.max().map_or(0, |end| end.saturating_sub(CHANNELS));
+        // SAFETY: as above.
+        unsafe { Window::Channels.map(bytes, take_table) };
+    }
+    Ok(())
 }
 
 /// The contexts, the lowest first: the loader, then the tasks with long periods.
@@ -251,6 +266,15 @@ pub(crate) fn take_pages(bytes: usize) -> Option<usize> {
     // SAFETY: of some bytes.
     let place = unsafe { alloc(layout) };
     (!place.is_null()).then(|| place.expose_provenance())
+}
+
+/// An empty page of the heap for a table of pages, which is never given back.
+pub(crate) fn take_table() -> Option<usize> {
+    let page = take_pages(PAGE_BYTES)?;
+    let place: *mut u8 = ptr::with_exposed_provenance_mut(page);
+    // SAFETY: the page was just taken.
+    unsafe { place.write_bytes(0, PAGE_BYTES) };
+    Some(page)
 }
 
 /// The kernel's tables: a task for each context, and the ISR by which it goes on.
