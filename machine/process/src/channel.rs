@@ -15,6 +15,9 @@ use quietcore_exchange::channel::{Channel, ChannelError, ChannelView, Entry, cha
 
 use crate::memory::{MemoryError, SharedMemory};
 
+/// The least size of a channel's file.
+const PAGE_BYTES: usize = 4096;
+
 /// Why a channel could not be made or mapped.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelMemoryError {
@@ -37,12 +40,14 @@ pub struct ChannelMemory {
 }
 
 impl ChannelMemory {
-    /// Makes a channel that carries `entries`, with their initial values in it.
+    /// Makes a channel that carries `entries`, with their initial values in it. Its file has a
+    /// power of two of bytes, a page at least, so that a guest can have it as a device's memory.
     ///
     /// # Errors
     /// When an entry is impossible or there is no memory.
     pub fn create(entries: &[Entry]) -> Result<Self, ChannelMemoryError> {
         let bytes = channel_bytes(entries).map_err(ChannelError::from)?;
+        let bytes = bytes.next_power_of_two().max(PAGE_BYTES);
         let memory = SharedMemory::create("quietcore-channel", bytes)?;
         // SAFETY: `memory` is mapped readable and writable for its length, stays so as long as
         // `self` lives, beyond which no channel is given out, and is reached through channels only;

@@ -44,7 +44,19 @@ impl Exchange {
     /// When the shape is out of range or there is no memory for it: some 1 MiB a task, and what the
     /// shape says.
     pub fn create(shape: &Shape) -> Result<Self, ExchangeError> {
-        let bytes = shape.layout().map_err(AttachError::from)?.bytes;
+        Self::create_with(shape, |bytes| bytes)
+    }
+
+    /// Makes the same in a file of the size that `size` makes of what is needed, where it is to be
+    /// a device's memory. What is behind the exchange is zero and unused.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create), or when that size is too small.
+    pub fn create_with(
+        shape: &Shape,
+        size: impl FnOnce(usize) -> usize,
+    ) -> Result<Self, ExchangeError> {
+        let bytes = size(shape.layout().map_err(AttachError::from)?.bytes);
         let memory = SharedMemory::create("quietcore-exchange", bytes)?;
         // SAFETY: `memory` is mapped readable and writable for its length, stays so as long as
         // `self` lives, beyond which no region is given out, and is reached through regions and

@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |--------|------|
+//! | [`bound`] | a process that ends with the thread that started it |
 //! | [`channel`] | the memory of a channel between partitions |
 //! | [`descriptors`] | open files out of a program's reach, and the streams that it finds |
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
@@ -33,5 +34,5 @@ pub mod snare;
 pub mod thread;
 pub mod timer;
 
-pub use apart::{descriptors, locks, remark};
+pub use apart::{bound, descriptors, locks, remark};
 pub use thread::{readback, setting};

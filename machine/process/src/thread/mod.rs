@@ -69,6 +69,17 @@ pub fn prepare(request: &ThreadRequest) -> Prepared {
     Prepared { request: *request, refused }
 }
 
+/// Makes another thread of this user what it is asked to be, by the host's number: its CPU and its
+/// policy, since memory and timers are asked for by a thread itself.
+pub fn prepare_other(thread: u32, request: &ThreadRequest) -> Prepared {
+    let mut refused = Vec::new();
+    let pinned = request.cpu().map_or(Ok(()), |cpu| setting::pin_other(thread, cpu));
+    refused.extend(pinned.err().map(|error| (ThreadSetting::Affinity, error)));
+    let scheduled = setting::schedule_other(thread, request.scheduling);
+    refused.extend(scheduled.err().map(|error| (ThreadSetting::Policy, error)));
+    Prepared { request: *request, refused }
+}
+
 /// While the kernel throttles real-time threads it refuses SCHED_DEADLINE to a thread that is
 /// pinned within a larger domain of its scheduler. The policy is worth more than the pin.
 fn is_pin_that_stands_against(error: &io::Error, scheduling: Scheduling) -> bool {

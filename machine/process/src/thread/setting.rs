@@ -117,10 +117,28 @@ pub fn allowed() -> io::Result<CpuSet> {
 /// `EPERM` without `CAP_SYS_NICE` and beyond `RLIMIT_RTPRIO`, or in a group without real-time
 /// runtime; `EBUSY` when the deadline scheduler has no bandwidth left.
 pub fn schedule(scheduling: Scheduling) -> io::Result<()> {
+    schedule_thread(0, scheduling)
+}
+
+/// Sets the scheduling policy of another thread, by the host's number.
+///
+/// # Errors
+/// As for [`schedule`]; `ESRCH` also when there is no such thread.
+pub fn schedule_other(thread: u32, scheduling: Scheduling) -> io::Result<()> {
+    match thread {
+        // That would be the calling one.
+        0 => Err(io::ErrorKind::NotFound.into()),
+        other => schedule_thread(other, scheduling),
+    }
+}
+
+/// Sets the scheduling policy of a thread; 0 is the calling one.
+fn schedule_thread(thread: u32, scheduling: Scheduling) -> io::Result<()> {
     let attributes = Attributes::of(scheduling);
-    // SAFETY: the kernel reads `size` bytes of a live structure laid out as it expects; the thread
-    // is the caller (0), and the call has no flags of its own.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    // SAFETY: the kernel reads `size` bytes of a live structure laid out as it expects, and the
+    // call has no flags of its own.
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attributes, 0) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -198,6 +216,9 @@ mod tests {
             allowed().unwrap()
         });
         let thread = told.recv().unwrap();
+        schedule_other(thread, Scheduling::Other).unwrap();
+        let nobody = schedule_other(0, Scheduling::Other).unwrap_err();
+        assert_eq!(nobody.kind(), io::ErrorKind::NotFound, "0 is the calling thread");
         let cpu = allowed().unwrap().iter().next().unwrap();
         pin_other(thread, cpu).unwrap();
         drop(done);
