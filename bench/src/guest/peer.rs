@@ -11,7 +11,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use quietcore_backend::kvm::translate::guest_job;
+use quietcore_backend::guest::translate::guest_job;
 use quietcore_boot::places::{
     EXCHANGE, HOST_PAGE, PAGE_BYTES, POST, PROGRAM_CODE, PROGRAM_DATA, port,
 };

@@ -222,7 +222,7 @@ impl Machine {
     }
 
     /// Returns the guest's own memory.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &Arc<Memory> {
         &self.parts.memory
     }
 

@@ -18,6 +18,7 @@
 
 pub mod container;
 pub mod fieldbus;
+pub mod guest;
 pub mod interior;
 pub mod job;
 pub mod kvm;

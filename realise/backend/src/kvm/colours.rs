@@ -18,7 +18,8 @@ use quietcore_units::Causes;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::{GuestSetting, in_words};
+use super::GuestSetting;
+use crate::guest::in_words;
 use quietcore_process::remark::remark;
 
 /// The page colours of a guest, and thereby its sets of the last-level cache.

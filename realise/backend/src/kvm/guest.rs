@@ -10,10 +10,10 @@ use std::thread;
 use quietcore_boot::places::{port, vector};
 use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, CrashRecord, HostPage, places};
-use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::Region;
 use quietcore_microvm::colour::Pin;
 use quietcore_microvm::image::{self, GuestAddress};
+use quietcore_microvm::lines::Interrupt;
 use quietcore_microvm::machine::Machine;
 use quietcore_microvm::memory::Memory;
 use quietcore_microvm::options::Options;
@@ -21,16 +21,15 @@ use quietcore_microvm::processor::counter::Counter;
 use quietcore_microvm::processor::{Processor, Stopped};
 use quietcore_microvm::runner::{Ended, Outcome};
 use quietcore_microvm::sandbox::Calls;
-use quietcore_program_image::Functions;
-use quietcore_scan::guest::job::{GuestBuild, GuestOrder};
-use quietcore_scan::process::job::{Build, ProgramJob};
+use quietcore_scan::guest::job::GuestBuild;
+use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::Wake;
 
 use super::GuestSetting;
-use super::mail::Mail;
 use super::memory::{Kept, Rows, SharedMemory};
-use super::programs::{self, Programs};
-use super::{crash, in_words, translate};
+use crate::guest::mail::Mail;
+use crate::guest::staging::Staging;
+use crate::guest::{in_words, translate};
 
 /// Stack of the thread that helps at the start, in bytes; a later thread gets the same memory.
 const HELPER_STACK_BYTES: usize = 256 << 10;
@@ -39,13 +38,11 @@ const HELPER_STACK_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Guest {
     machine: Machine,
-    programs: Programs,
     channels: Vec<AddressRange>,
-    mail: Mail,
+    /// Its programs and its post.
+    pub(super) staging: Staging<Interrupt>,
     counter: Counter,
     first: GuestBuild,
-    /// Functions of the programs in the slots, to describe a crash.
-    functions: [Functions; 2],
     /// Keeps pages in place where the guest's memory has colours.
     _pin: Option<Pin>,
 }
@@ -84,7 +81,6 @@ impl Guest {
             Ok::<_, String>((shared?, machine?))
         })?;
         let SharedMemory { exchange, post, programs, program } = shared;
-        let first = programs.place(&program.image, &job.build)?;
         let (counter, now) = (processor.counter(), processor.counter().moment());
         let page = HostPage {
             memory_bytes: setting.memory.get(),
@@ -97,18 +93,10 @@ impl Guest {
         image::write_host_page(machine.memory(), &page);
         let poster = Poster::new(post.words()).ok_or("the post is too small")?;
         let attention = machine.interrupt(vector::ATTENTION);
-        let mut functions = [Functions::default(), Functions::default()];
-        functions[program.image.slot().index()] = program.functions;
-        let guest = Self {
-            machine,
-            programs,
-            channels: rows.channel_places,
-            mail: Mail::new(poster, attention),
-            counter,
-            first,
-            functions,
-            _pin: pin,
-        };
+        let mail = Mail::new(poster, attention);
+        let (staging, first) = Staging::begin(programs, program, &job.build, mail)?;
+        let channels = rows.channel_places;
+        let guest = Self { machine, channels, staging, counter, first, _pin: pin };
         Ok((guest, processor))
     }
 
@@ -137,39 +125,13 @@ impl Guest {
         let first = self.first.clone();
         let letter = translate::guest_job(job, thread_id, &self.channels, first, fieldbus);
         let letter = letter.to_bytes();
-        self.mail.send(&letter.map_err(|error| error.to_string())?)
+        self.staging.post(&letter.map_err(|error| error.to_string())?)
     }
 
-    /// Puts a build, whose file has these bytes, into the free slot and orders the guest to load
-    /// it.
-    ///
-    /// # Errors
-    /// When the build can't be loaded, before the guest has heard of it; in words. A slot in which
-    /// the guest runs a build, or to which it may go back, is unchanged then.
-    pub(super) fn stage(
-        &mut self,
-        build: &Build,
-        file: &[u8],
-        region: Region<'_>,
-    ) -> Result<(), String> {
-        self.mail.check_free(&build.stage, region)?;
-        let program = programs::parse(file, self.programs.data()[0].bytes())?;
-        // Meanwhile the guest may have gone back to the previous build.
-        self.mail.check_free(&build.stage, region)?;
-        let placed = self.programs.place(&program.image, build)?;
-        self.functions[program.image.slot().index()] = program.functions;
-        self.mail.order(&GuestOrder::Stage(placed))
-    }
-
-    /// Makes the guest report that a build is refused, since only the guest writes its events.
-    pub(super) fn refuse(&mut self, generation: u32) {
-        self.mail.refuse(generation);
-    }
-
-    /// Tells the guest the time, and interrupts it if there is something for it to look at.
-    pub(super) fn look_after(&mut self, region: Region<'_>) {
-        image::tell_time(self.machine.memory(), self.counter.moment());
-        self.mail.look_after(region, Monotonic.now().get());
+    /// Returns a way to tell the guest the time, as often as it is called.
+    pub(super) fn clock(&self) -> impl FnMut() + use<> {
+        let (memory, counter) = (Arc::clone(self.machine.memory()), self.counter);
+        move || image::tell_time(&memory, counter.moment())
     }
 
     /// Judges the end of the guest.
@@ -194,11 +156,7 @@ impl Guest {
         };
         let record = record(outcome, || image::crash_record(self.machine.memory()));
         Err(match record {
-            Some(record) => {
-                let own = quietcore_guests::PARTITION.bytes().map(Functions::of);
-                let words = crash::words(&record, &own.unwrap_or_default(), &self.functions);
-                format!("{why}{words}")
-            }
+            Some(record) => format!("{why}{}", self.staging.crash(&record)),
             None => format!("the guest ended unexpectedly: {}", outcome.ended),
         })
     }

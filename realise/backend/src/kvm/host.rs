@@ -11,8 +11,8 @@ use quietcore_microvm::exits::Exits;
 use quietcore_scan::process::job::Order;
 use quietcore_site::Backend;
 
-use super::delivery::Delivery;
 use super::{GuestInterior, GuestSetting};
+use crate::guest::delivery::Delivery;
 use crate::interior::Interior;
 use crate::job::Job;
 use crate::process::{AmongOthers, ExitCounts, PartitionError, Room};

@@ -24,8 +24,9 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::{ByteSize, Causes};
 
-use super::programs::{self, Program, Programs};
-use super::{GuestSetting, colours, delivery, in_words, translate};
+use super::{GuestSetting, colours};
+use crate::guest::programs::{self, Program, Programs};
+use crate::guest::{delivery, in_words, translate};
 
 /// Bytes for the post: room for the stage of a program and the values that it retains.
 const POST_BYTES: usize = 4 << 20;
@@ -163,7 +164,10 @@ impl SharedMemory {
         };
         let data = [data(Slot::A)?, data(Slot::B)?];
         let program = programs::read(&job.build.module, data[0].bytes())?;
-        let programs = Programs::new(&rows.code, &program.image, data)?;
+        let programs = Programs::new(&program.image, data, |slot, size| {
+            let place = places::PROGRAM_CODE[slot];
+            Shared::create_in(&rows.code, "quietcore-program", place, size)
+        })?;
         if let Some(channels) = &rows.channels {
             for (place, file) in rows.channel_places.iter().zip(&rows.channel_files) {
                 of_file(channels, "channel", *place, (file, 0))?;

@@ -14,34 +14,23 @@
 //! |---|---|
 //! | `guest` | the machine with all its memory |
 //! | [`colours`] | the page colours of its memory |
-//! | [`delivery`] | new builds for a process that can't open files |
 //! | `host` | the memory that the host shares with the guest's process |
-//! | `mail` | the guest's post |
 //! | `memory` | the memory that the guest shares |
 //! | `network` | the wire of its fieldbus, behind a device |
-//! | `programs` | programs from their files into the slots |
-//! | [`translate`] | the job of a process as that of a guest |
 //! | `ports` | the guest's console, its end, and its network |
-//! | `crash` | a crash in words |
+//!
+//! Programs and orders come to it by [`guest`](crate::guest).
 
 pub mod colours;
-mod crash;
-pub mod delivery;
 mod guest;
 mod host;
-mod mail;
 mod memory;
 mod network;
 mod ports;
-mod programs;
-pub mod translate;
 
-use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use quietcore_exchange::{Recorder, Region};
 use quietcore_microvm::devices::console::ConsoleReader;
@@ -54,24 +43,22 @@ use quietcore_process::exchange::Exchange;
 use quietcore_process::setting;
 use quietcore_process::thread::prepare;
 use quietcore_release::process::settings::{note_refused, number_of, take_over};
-use quietcore_scan::process::job::{Order, ProgramJob};
-use quietcore_scan::process::orders::{Orders, Taken};
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_scan::process::orders::Orders;
 use quietcore_site::{Cache, GUEST_MEMORY_DEFAULT, Partition};
 use quietcore_units::{ByteSize, Causes, CpuId, Nanos, Scheduling, ThreadRequest};
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
+use crate::guest::delivery::{Delivery, inherited};
+use crate::guest::in_words;
 use crate::setting::SettingError;
 use colours::{ColourSetting, colours_here};
-use delivery::{Delivery, inherited};
 use guest::Guest;
 use memory::Kept;
 use network::Network;
 use ports::{Explained, Ports};
 use quietcore_process::remark::remark;
-
-/// Longest wait for an order before the guest's end is looked for again.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Memory of a guest, beside its program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -222,7 +209,12 @@ impl Ready {
         guest.post_job(job, runner.thread_id().unsigned_abs(), words)?;
         runner.resume().map_err(in_words)?;
         let region = exchange.region();
-        serve(&mut guest, region, orders, &delivery, &mut publish, || runner.has_ended());
+        let mut tell_time = guest.clock();
+        let each = || {
+            publish();
+            tell_time();
+        };
+        guest.staging.serve(region, orders, &delivery, each, || runner.has_ended());
         let outcome = runner.stop();
         publish();
         console.rest().into_iter().for_each(|begun| remark(format_args!("{begun}")));
@@ -246,11 +238,6 @@ pub(crate) fn seal() -> Result<(), String> {
 fn seal_to(calls: &Calls) -> Result<(), String> {
     let sealed = sandbox::give_up().and_then(|()| sandbox::seal(calls, Violation::End));
     sealed.map_err(in_words)
-}
-
-/// Returns an error with its causes, for a process that ends because of it.
-fn in_words(error: impl Error) -> String {
-    Causes(&error).to_string()
 }
 
 /// Maps the exchange once more.
@@ -305,40 +292,4 @@ impl Settle {
         sandbox::seal(&self.calls, Violation::End)?;
         Ok(())
     }
-}
-
-/// Carries out orders until the guest is over, and publishes what KVM counts meanwhile.
-fn serve(
-    guest: &mut Guest,
-    region: Region<'_>,
-    orders: &Orders,
-    delivery: &Delivery,
-    mut publish: impl FnMut(),
-    over: impl Fn() -> bool,
-) {
-    while !over() {
-        publish();
-        guest.look_after(region);
-        match orders.take(LOOK) {
-            Taken::Order(Order::Deliver { build, bytes }) => {
-                let file = delivery.take(bytes);
-                if let Err(why) = file.and_then(|file| guest.stage(&build, &file, region)) {
-                    refuse(guest, build.stage.generation, &why);
-                }
-            }
-            Taken::Order(Order::Stage(build)) => {
-                refuse(guest, build.stage.generation, "it was not delivered");
-            }
-            Taken::Nothing => {}
-            Taken::Unreadable(why) => remark(format_args!("this is no order: {why}")),
-            // The host has gone; the process ends in a moment.
-            Taken::Closed => thread::sleep(LOOK),
-        }
-    }
-}
-
-/// Says why a build is refused, and makes the guest report the refusal.
-fn refuse(guest: &mut Guest, generation: u32, why: &str) {
-    remark(format_args!("build {generation} is refused: {why}"));
-    guest.refuse(generation);
 }

@@ -17,7 +17,7 @@ use quietcore_process::remark::remark;
 const REFUSED_MAX: usize = 16;
 
 /// A way to make a guest look at its post, its stop request, and the time limit of its call.
-pub(super) trait Attention {
+pub(crate) trait Attention {
     /// Makes the guest look.
     fn call(&self);
 }
@@ -31,7 +31,7 @@ impl Attention for Interrupt {
 
 /// The host's side of a guest's post.
 #[derive(Debug)]
-pub(super) struct Mail<A = Interrupt> {
+pub(crate) struct Mail<A = Interrupt> {
     poster: Poster<'static>,
     attention: A,
     /// Generations whose refusal the guest is yet to hear of.
@@ -40,7 +40,7 @@ pub(super) struct Mail<A = Interrupt> {
 
 impl<A: Attention> Mail<A> {
     /// Takes a post in which nothing was put yet, and the way to call its guest's attention.
-    pub(super) fn new(poster: Poster<'static>, attention: A) -> Self {
+    pub(crate) fn new(poster: Poster<'static>, attention: A) -> Self {
         Self { poster, attention, refused: VecDeque::new() }
     }
 
@@ -49,7 +49,7 @@ impl<A: Attention> Mail<A> {
     ///
     /// # Errors
     /// The reason for which the build is refused; in words.
-    pub(super) fn check_free(&self, stage: &Stage, region: Region<'_>) -> Result<(), String> {
+    pub(crate) fn check_free(&self, stage: &Stage, region: Region<'_>) -> Result<(), String> {
         if !self.poster.is_taken() {
             return Err("the guest has not taken the order before".to_owned());
         }
@@ -61,7 +61,7 @@ impl<A: Attention> Mail<A> {
     ///
     /// # Errors
     /// When the letter is too long, or the previous one was not taken; in words.
-    pub(super) fn send(&mut self, letter: &[u8]) -> Result<(), String> {
+    pub(crate) fn send(&mut self, letter: &[u8]) -> Result<(), String> {
         self.poster.post(letter).map_err(|error| error.to_string())?;
         self.attention.call();
         Ok(())
@@ -71,13 +71,13 @@ impl<A: Attention> Mail<A> {
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
-    pub(super) fn order(&mut self, order: &GuestOrder) -> Result<(), String> {
+    pub(crate) fn order(&mut self, order: &GuestOrder) -> Result<(), String> {
         let letter = order.to_bytes().map_err(|error| error.to_string())?;
         self.send(&letter)
     }
 
     /// Makes the guest report that a build is refused, as soon as it can take another letter.
-    pub(super) fn refuse(&mut self, generation: u32) {
+    pub(crate) fn refuse(&mut self, generation: u32) {
         if self.refused.len() < REFUSED_MAX {
             self.refused.push_back(generation);
         } else {
@@ -100,7 +100,7 @@ impl<A: Attention> Mail<A> {
 
     /// Posts refusals that wait. Makes the guest look if a stop is requested or its call is over
     /// its time, since it wakes only for its releases. `now_ns` is the monotonic clock.
-    pub(super) fn look_after(&mut self, region: Region<'_>, now_ns: u64) {
+    pub(crate) fn look_after(&mut self, region: Region<'_>, now_ns: u64) {
         self.tell_refused();
         let is_over = self.poster.call_until().is_some_and(|until| until < now_ns);
         if region.stop_requested() || is_over {

@@ -46,7 +46,7 @@ fn channel((job, place): (&ChannelJob, &AddressRange)) -> GuestChannel {
 }
 
 /// Places channels of these sizes in bytes one after the other, each at the start of a page.
-pub(super) fn channel_places(sizes: impl IntoIterator<Item = u64>) -> Vec<AddressRange> {
+pub(crate) fn channel_places(sizes: impl IntoIterator<Item = u64>) -> Vec<AddressRange> {
     let mut end = CHANNELS;
     let place = |bytes: u64| {
         let address = end;

@@ -9,7 +9,7 @@ use quietcore_program_image::{Functions, Slot};
 
 /// Describes a crash. `guest` are the functions of the guest's image, `programs` those of the
 /// programs in the two slots.
-pub(super) fn words(record: &CrashRecord, guest: &Functions, programs: &[Functions; 2]) -> String {
+pub(crate) fn words(record: &CrashRecord, guest: &Functions, programs: &[Functions; 2]) -> String {
     if record.vector == CrashRecord::PANIC {
         return "the guest panicked; it said why before".to_owned();
     }

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use quietcore_boot::AddressRange;
 use quietcore_boot::places::{PAGE_BYTES, PROGRAM_CODE, PROGRAM_CODE_BYTES_MAX};
-use quietcore_microvm::row::Row;
-use quietcore_microvm::slot::Shared;
+use quietcore_microvm::slot::{Shared, SharedError};
 use quietcore_program_image::{FILE_BYTES_MAX, Functions, Part, ProgramImage};
 use quietcore_scan::guest::job::GuestBuild;
 use quietcore_scan::process::job::Build;
@@ -39,34 +38,32 @@ const FILL_BYTES: u64 = 64 << 10;
 
 /// The two code slots and data slots of a guest.
 #[derive(Debug)]
-pub(super) struct Programs {
+pub(crate) struct Programs {
     code: [Arc<Shared>; 2],
     data: [Arc<Shared>; 2],
 }
 
 impl Programs {
-    /// Makes slots with room for programs like `first`, with their code in `row`. `data` are the
-    /// data slots of the exchange.
+    /// Makes slots with their code in memory that `code` has of a size for a slot of this index.
+    /// They have room for programs like `first`. `data` are the data slots of the exchange.
     ///
     /// # Errors
     /// When there is no memory; in words.
-    pub(super) fn new(
-        row: &Arc<Row>,
+    pub(crate) fn new(
         first: &ProgramImage,
         data: [Arc<Shared>; 2],
+        code: impl Fn(usize, ByteSize) -> Result<Shared, SharedError>,
     ) -> Result<Self, String> {
-        let size = code_bytes(first).saturating_mul(GROWTH).saturating_add(GROWTH_BYTES);
-        let size = ByteSize::new(size.next_multiple_of(PAGE_BYTES).min(PROGRAM_CODE_BYTES_MAX));
-        let slot = |place| {
-            let made = Shared::create_in(row, "quietcore-program", place, size);
-            made.map(Arc::new)
-                .map_err(|error| format!("no memory for programs: {}", Causes(&error)))
+        let size = slot_size(first);
+        let slot = |index| {
+            let made = code(index, size).map(Arc::new);
+            made.map_err(|error| format!("no memory for programs: {}", Causes(&error)))
         };
-        Ok(Self { code: [slot(PROGRAM_CODE[0])?, slot(PROGRAM_CODE[1])?], data })
+        Ok(Self { code: [slot(0)?, slot(1)?], data })
     }
 
     /// Returns the memory of the data slots.
-    pub(super) fn data(&self) -> &[Arc<Shared>; 2] {
+    pub(crate) fn data(&self) -> &[Arc<Shared>; 2] {
         &self.data
     }
 
@@ -74,7 +71,7 @@ impl Programs {
     ///
     /// # Errors
     /// When its file is for the other slot, or the slot has no room for it; in words.
-    pub(super) fn place(&self, image: &ProgramImage, build: &Build) -> Result<GuestBuild, String> {
+    pub(crate) fn place(&self, image: &ProgramImage, build: &Build) -> Result<GuestBuild, String> {
         let slot = image.slot().index();
         if usize::from(build.stage.slot) != slot {
             return Err(format!("its file is for slot {slot}, and it is meant for the other one"));
@@ -105,6 +102,12 @@ impl Programs {
             values: build.values.clone(),
         })
     }
+}
+
+/// Returns the size of a code slot with room for programs like this one.
+pub(crate) fn slot_size(first: &ProgramImage) -> ByteSize {
+    let size = code_bytes(first).saturating_mul(GROWTH).saturating_add(GROWTH_BYTES);
+    ByteSize::new(size.next_multiple_of(PAGE_BYTES).min(PROGRAM_CODE_BYTES_MAX))
 }
 
 /// Copies a program's data, and clears the rest of the slot.
@@ -153,16 +156,16 @@ fn code_bytes(image: &ProgramImage) -> u64 {
 
 /// A program, with its functions by address to describe a crash.
 #[derive(Debug)]
-pub(super) struct Program {
-    pub(super) image: ProgramImage,
-    pub(super) functions: Functions,
+pub(crate) struct Program {
+    pub(crate) image: ProgramImage,
+    pub(crate) functions: Functions,
 }
 
 /// Reads the file of a program, for slots with room for `data_bytes_max` bytes of data.
 ///
 /// # Errors
 /// When it can't be read, or is no program for such a slot; in words.
-pub(super) fn read(path: &Path, data_bytes_max: u64) -> Result<Program, String> {
+pub(crate) fn read(path: &Path, data_bytes_max: u64) -> Result<Program, String> {
     let name = path.display();
     let file = File::open(path).map_err(|why| format!("`{name}` can't be opened: {why}"))?;
     let mut bytes = Vec::new();
@@ -179,7 +182,7 @@ pub(super) fn read(path: &Path, data_bytes_max: u64) -> Result<Program, String> 
 ///
 /// # Errors
 /// When they are no program for such a slot; in words.
-pub(super) fn parse(bytes: &[u8], data_bytes_max: u64) -> Result<Program, String> {
+pub(crate) fn parse(bytes: &[u8], data_bytes_max: u64) -> Result<Program, String> {
     let image = ProgramImage::parse_within(bytes, data_bytes_max).map_err(in_words)?;
     Ok(Program { image, functions: Functions::of(bytes) })
 }

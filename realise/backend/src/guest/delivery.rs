@@ -32,7 +32,7 @@ impl Delivery {
     ///
     /// # Errors
     /// When there is no such descriptor.
-    pub(super) fn inherited(descriptor: i32) -> io::Result<Self> {
+    pub(crate) fn inherited(descriptor: i32) -> io::Result<Self> {
         Ok(Self { file: inherited(descriptor)? })
     }
 
@@ -62,7 +62,7 @@ impl Delivery {
     ///
     /// # Errors
     /// When it holds fewer, or `bytes` is above [`FILE_BYTES_MAX`]; in words.
-    pub(super) fn take(&self, bytes: u64) -> Result<Vec<u8>, String> {
+    pub(crate) fn take(&self, bytes: u64) -> Result<Vec<u8>, String> {
         let length = usize::try_from(bytes).ok().filter(|_| bytes <= FILE_BYTES_MAX);
         let length = length.ok_or_else(|| {
             format!("{bytes} bytes were delivered; {FILE_BYTES_MAX} are possible")
@@ -75,7 +75,7 @@ impl Delivery {
 }
 
 /// Returns the end of a message about a file of more than [`FILE_BYTES_MAX`], with the remedy.
-pub(super) fn too_long() -> String {
+pub(crate) fn too_long() -> String {
     format!(
         "has more than {}, the most for a guest; give its tables less initial data, or build it \
          without debug information",
@@ -85,7 +85,7 @@ pub(super) fn too_long() -> String {
 
 /// Opens the file behind a descriptor that this process was started with; the descriptor stays
 /// open.
-pub(super) fn inherited(descriptor: i32) -> io::Result<File> {
+pub(crate) fn inherited(descriptor: i32) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(format!("/proc/self/fd/{descriptor}"))
 }
 
