@@ -41,6 +41,8 @@ pub struct Machine {
     pub dma_latency: bool,
     /// `Ok` where the processor runs guests of ours; else what stands in the way.
     pub kvm: Result<(), Obstacle>,
+    /// `Ok` where QEMU is installed; else what stands in the way.
+    pub qemu: Result<(), Obstacle>,
     /// The container runtimes that are installed, and what stands in the way of each.
     pub containers: Vec<(ContainerRuntime, Result<(), Obstacle>)>,
     /// Real-time run time that new control groups can be given, in µs a second of each CPU; `None`

@@ -8,6 +8,7 @@ use quietcore_units::ByteSize;
 
 use crate::attempts::{Attempts as _, Live};
 use crate::facts::{self, Facts};
+use crate::reading::Reading;
 
 impl Facts {
     /// Returns the facts that decide if a site file can be realised here. Unreadable facts count as
@@ -30,6 +31,7 @@ impl Facts {
             dma_latency: self.power.latency_request.get().is_some(),
             real_time_ppm: self.real_time_ppm(),
             kvm: self.runs_guests(),
+            qemu: self.has_qemu(),
             containers: ContainerRuntime::ALL
                 .into_iter()
                 .filter_map(|runtime| {
@@ -69,6 +71,17 @@ impl Facts {
                 obstacle(format!("KVM does not run its guests here: {interpreted}"))
             }
             None => Ok(()),
+        }
+    }
+
+    /// Returns what stands in the way of guests of QEMU, beside what stands in that of all guests.
+    fn has_qemu(&self) -> Result<(), Obstacle> {
+        match self.virtualization.qemu {
+            Reading::Read(_) => Ok(()),
+            _ => Err(Obstacle {
+                what: "`qemu-system-x86_64` is not installed".to_owned(),
+                remedy: "install it, such as Debian's package `qemu-system-x86`".to_owned(),
+            }),
         }
     }
 

@@ -126,6 +126,14 @@ impl Source {
         })
     }
 
+    /// The path of a program among those of the system.
+    pub fn program(&self, name: &str) -> Reading<String> {
+        const FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"];
+        let candidates = FOLDERS.map(|folder| format!("{folder}/{name}"));
+        let found = candidates.into_iter().find(|path| self.exists(path) == Reading::Read(true));
+        found.map_or(Reading::Absent, Reading::Read)
+    }
+
     /// Looks for a file or folder. Unreadable if a folder on the way may not be searched.
     pub fn exists(&self, path: &str) -> Reading<bool> {
         match fs::metadata(self.place(path)) {

@@ -16,6 +16,8 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: true,
     is_probed_by_hand: true,
     has_control_group: true,
+    drives_fieldbus: true,
+    has_accelerator: false,
     // What others start is the container, and none is started inside of it.
     within_container: Backend::Process,
 };

@@ -25,5 +25,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: true,
     has_control_group: false,
+    drives_fieldbus: true,
+    has_accelerator: false,
     within_container: Backend::Kvm,
 };

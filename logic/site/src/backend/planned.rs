@@ -1,4 +1,4 @@
-//! The backends that site files can name and this version doesn't realise.
+//! The backend that site files can name and this version doesn't realise.
 
 use super::{Backend, BackendDeclaration, HostRequirement, MemoryForm, ProgramForm};
 
@@ -17,14 +17,9 @@ const PLANNED: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,
+    drives_fieldbus: false,
+    has_accelerator: false,
     within_container: Backend::Process,
-};
-
-pub(super) const QEMU: BackendDeclaration = BackendDeclaration {
-    word: "qemu",
-    title: "A guest of QEMU",
-    requires: HostRequirement::Kvm,
-    ..PLANNED
 };
 
 pub(super) const XEN: BackendDeclaration =

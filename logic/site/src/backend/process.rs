@@ -16,5 +16,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: true,
     is_probed_by_hand: true,
     has_control_group: false,
+    drives_fieldbus: true,
+    has_accelerator: false,
     within_container: Backend::Process,
 };

@@ -1,7 +1,9 @@
 //! `[[partition]]` and `[partition.vcr]`: class and reservation.
 
 use quietcore_units::{CpuId, CpuSet};
+use quietcore_wording::either;
 
+use crate::backend::Backend;
 use crate::check::class::Classes;
 use crate::check::{monitor, program, unique};
 use crate::raw::{RawCache, RawPartition, RawProgram, RawVcr};
@@ -45,12 +47,23 @@ fn partition(
     let budget = raw.vcr.as_ref().and_then(|vcr| vcr.budget);
     let program = program::check(program, class, budget, &path.key("program"), collector);
     let monitor = program.as_ref().map(|it| monitor::check(raw, it.period, path, collector));
+    let backend = raw.backend.unwrap_or_default();
+    let accelerator = raw.guest.as_ref().and_then(|guest| guest.accelerator);
+    if raw.guest.is_some() && !backend.declaration().has_accelerator {
+        let having = either(Backend::words_where(|it| it.has_accelerator));
+        collector.refuse(
+            &path.key("guest"),
+            format!("a partition of the backend `{backend}` leaves no choice of its machine"),
+            format!("leave it out, or choose the backend {having}"),
+        );
+    }
     Some(Partition {
         name: raw.name.clone()?,
         class: class?.clone(),
-        backend: raw.backend.unwrap_or_default(),
+        backend,
         criticality: raw.criticality.unwrap_or_default(),
         vcr: vcr?,
+        accelerator: accelerator.unwrap_or_default(),
         program: program?,
         monitor: monitor?,
     })

@@ -11,7 +11,7 @@ mod systemd;
 
 use quietcore_units::{ByteSize, CpuSet};
 
-use crate::backend::{HostRequirement, ProgramForm};
+use crate::backend::ProgramForm;
 use crate::site::{Interface, Partition, Site};
 
 /// Memory of the supervisor and of a compiler, beside the partitions.
@@ -114,7 +114,7 @@ impl<'a> HostRequirements<'a> {
             cpu_count: claimed.len() + house.len().max(1),
             memory: ByteSize::new(memory),
             network: site.fieldbuses().iter().any(|bus| is_network(&bus.interface)),
-            kvm: site.requires(HostRequirement::Kvm),
+            kvm: site.has_guests_under_kvm(),
         }
     }
 

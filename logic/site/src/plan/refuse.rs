@@ -135,7 +135,8 @@ impl Refusals<'_> {
             let realised = either(Backend::words_where(|it| it.is_realised));
             return self.refuse(key, reason, format!("choose {realised}"));
         }
-        if let Err(Obstacle { what, remedy }) = declaration.requires.check(self.site, self.machine)
+        if let Err(Obstacle { what, remedy }) =
+            declaration.requires.check(Some(partition), self.site, self.machine)
         {
             self.refuse(key, format!("backend `{backend}`: {what}"), remedy);
         }
@@ -266,7 +267,7 @@ impl Refusals<'_> {
                 );
             }
             let required = probe.backend().declaration().requires;
-            if let Err(Obstacle { what, .. }) = required.check(self.site, self.machine) {
+            if let Err(Obstacle { what, .. }) = required.check(None, self.site, self.machine) {
                 let remedy = "take the probe out, or see `quietcore doctor`";
                 self.refuse("campaign.probes", format!("probe `{probe}`: {what}"), remedy);
             }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::backend::Backend;
 use crate::raw::{RawMonitor, RawProgram};
 use crate::reading::format;
-use crate::site::Criticality;
+use crate::site::{Accelerator, Criticality};
 
 /// A partition: a reservation, the backend that realises it, and the program in it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -31,11 +31,23 @@ pub(crate) struct RawPartition {
     /// The resources that are reserved for it.
     #[schemars(required)]
     pub(crate) vcr: Option<RawVcr>,
+    /// The machine of a guest, where the backend leaves a choice.
+    pub(crate) guest: Option<RawGuest>,
     /// The control program and its timing. Left out, the probe alone is released at the cycle of
     /// the class.
     pub(crate) program: Option<RawProgram>,
     /// Lateness that it is watched for while the site is up, and the reaction.
     pub(crate) monitor: Option<RawMonitor>,
+}
+
+/// The machine of a guest under QEMU.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Guest")]
+pub(crate) struct RawGuest {
+    /// The way in which the guest's instructions are run.
+    #[schemars(extend("default" = "kvm"), example = &"kvm")]
+    pub(crate) accelerator: Option<Accelerator>,
 }
 
 /// The virtual computational resource: CPU, memory, cache and network reserved for a partition.

@@ -33,6 +33,7 @@ fn backends() -> String {
             HostRequirement::Nothing => NONE,
             HostRequirement::ContainerRuntime => "a container runtime",
             HostRequirement::Kvm => "`/dev/kvm`, and a processor that runs guests",
+            HostRequirement::Qemu => "`qemu-system-x86_64`, and what `kvm` needs but for `tcg`",
         };
         let program = match backend.program {
             ProgramForm::Module => "a module, its tasks threads of Linux",

@@ -34,7 +34,7 @@ pub use fieldbus::{
 };
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
-pub use partition::{Cache, Network, Partition, Traffic, Vcr};
+pub use partition::{Accelerator, Cache, Network, Partition, Traffic, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, UnknownLoadKind, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
@@ -186,6 +186,16 @@ impl Site {
     /// Returns `true` if the backend of a partition needs this of the machine.
     pub fn requires(&self, requirement: HostRequirement) -> bool {
         self.partitions.iter().any(|it| it.backend.declaration().requires == requirement)
+    }
+
+    /// Returns `true` if the processor runs guests of any of its partitions.
+    pub fn has_guests_under_kvm(&self) -> bool {
+        let under_kvm = |partition: &Partition| match partition.backend.declaration().requires {
+            HostRequirement::Kvm => true,
+            HostRequirement::Qemu => partition.accelerator == Accelerator::Kvm,
+            HostRequirement::Nothing | HostRequirement::ContainerRuntime => false,
+        };
+        self.partitions.iter().any(under_kvm)
     }
 
     /// The CPUs that partitions claim.

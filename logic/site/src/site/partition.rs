@@ -2,6 +2,8 @@
 
 use quietcore_record::class::Class;
 use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backend, MemoryForm};
 use crate::site::{Criticality, Monitor, Program, Shedding};
@@ -23,10 +25,24 @@ pub struct Partition {
     pub criticality: Criticality,
     /// The resources reserved for it.
     pub vcr: Vcr,
+    /// The way in which its guest's instructions are run, where the backend leaves a choice.
+    pub accelerator: Accelerator,
     /// The program and its timing.
     pub program: Program,
     /// The lateness that it is watched for.
     pub monitor: Monitor,
+}
+
+/// The way in which instructions of a guest are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accelerator {
+    /// By the processor, under the kernel's KVM.
+    #[default]
+    Kvm,
+    /// By QEMU, which emulates the processor: for a machine without KVM. The program does what it
+    /// does elsewhere; its times mean nothing, and no verdict passes.
+    Tcg,
 }
 
 impl Partition {

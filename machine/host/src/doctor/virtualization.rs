@@ -17,6 +17,7 @@ pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(kvm_device(view));
     findings.push(kvm_speed(view));
     findings.push(nested(view));
+    findings.push(qemu(view));
 }
 
 fn hypervisor(view: &View<'_>) -> Finding {
@@ -88,7 +89,7 @@ fn kvm_device(view: &View<'_>) -> Finding {
         .effect(format!(
             "partitions with the backends {} are not possible at full speed; processes and \
                  containers are not concerned",
-            backends(|it| it.requires == HostRequirement::Kvm)
+            backends(BackendDeclaration::needs_kvm)
         ));
     match opens {
         Reading::Read(()) => draft.read("can be opened").ok(),
@@ -108,6 +109,20 @@ fn kvm_device(view: &View<'_>) -> Finding {
     }
 }
 
+fn qemu(view: &View<'_>) -> Finding {
+    let draft =
+        finding("qemu", Area::Virtualization, "QEMU, for guests of other kernels than ours")
+            .right("installed")
+            .effect(format!(
+                "partitions with the backend {} are not possible",
+                backends(|it| it.requires == HostRequirement::Qemu)
+            ));
+    match &view.facts.virtualization.qemu {
+        Reading::Read(path) => draft.read(path.clone()).ok(),
+        _ => draft.read("not installed").fix("`apt-get install qemu-system-x86`").advice(),
+    }
+}
+
 /// The backends that are as wanted, in words.
 fn backends(wanted: impl Fn(&BackendDeclaration) -> bool) -> String {
     both(Backend::words_where(wanted))
@@ -115,7 +130,7 @@ fn backends(wanted: impl Fn(&BackendDeclaration) -> bool) -> String {
 
 fn kvm_speed(view: &View<'_>) -> Finding {
     let speed = &view.facts.virtualization.kvm.speed;
-    let needs = |it: &BackendDeclaration| it.requires == HostRequirement::Kvm;
+    let needs = BackendDeclaration::needs_kvm;
     let [lost, others] =
         [true, false].map(|lost| backends(|it| it.is_realised && needs(it) == lost));
     let draft =

@@ -19,6 +19,9 @@ pub struct Virtualization {
     pub container: Reading<String>,
     /// The kernel's own virtual machines.
     pub kvm: Kvm,
+    /// The program `qemu-system-x86_64`.
+    #[serde(default)]
+    pub qemu: Reading<String>,
 }
 
 /// The kernel's own virtual machines.
@@ -75,6 +78,7 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Virtualization 
         hypervisor_type: source.text("/sys/hypervisor/type"),
         container: container(source),
         kvm: kvm(source, attempts),
+        qemu: source.program("qemu-system-x86_64"),
     }
 }
 

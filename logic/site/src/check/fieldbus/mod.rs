@@ -7,6 +7,9 @@ mod subdevice;
 
 use std::collections::BTreeMap;
 
+use quietcore_wording::either;
+
+use crate::backend::Backend;
 use crate::check::channel::exists;
 use crate::raw::RawFieldbus;
 use crate::reading::collector::Collector;
@@ -106,6 +109,15 @@ fn driven(
     collector: &mut Collector<'_, '_>,
 ) {
     let program = &partition.program;
+    let backend = partition.backend;
+    if !backend.declaration().drives_fieldbus {
+        let driving = either(Backend::words_where(|it| it.drives_fieldbus));
+        collector.refuse(
+            &path.key("partition"),
+            format!("partition `{}` of the backend `{backend}` drives no fieldbus", partition.name),
+            format!("choose the backend {driving} for it"),
+        );
+    }
     let mut periods: Vec<_> =
         program.tasks.iter().filter_map(|task| task.release.rule.period()).collect();
     periods.sort_unstable();

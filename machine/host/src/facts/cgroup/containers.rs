@@ -7,8 +7,6 @@ use super::{CgroupArrangement, Cgroups};
 use crate::reading::Reading;
 use crate::source::Source;
 
-/// Folders of the system's programs, in the order in which they are searched.
-const FOLDERS: [&str; 4] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"];
 /// Groups that are looked at for real-time run time.
 const GROUPS_MAX: usize = 4096;
 
@@ -32,8 +30,8 @@ impl Containers {
     /// Reads them from the system's files.
     pub fn read(source: &Source, cgroups: &Cgroups) -> Self {
         Self {
-            runc: program(source, "runc"),
-            crun: program(source, "crun"),
+            runc: source.program("runc"),
+            crun: source.program("crun"),
             user_namespaces: source.value("/proc/sys/user/max_user_namespaces"),
             unprivileged: source.switch("/proc/sys/kernel/unprivileged_userns_clone"),
             real_time_left_us: real_time_left(source, cgroups),
@@ -108,12 +106,6 @@ fn writable(cgroups: &Cgroups) -> Result<(), Obstacle> {
         }),
         _ => Ok(()),
     }
-}
-
-fn program(source: &Source, name: &str) -> Reading<String> {
-    let candidates = FOLDERS.map(|folder| format!("{folder}/{name}"));
-    let found = candidates.into_iter().find(|path| source.exists(path) == Reading::Read(true));
-    found.map_or(Reading::Absent, Reading::Read)
 }
 
 /// Returns the run time of the root that its children have not been given yet. The kernel counts a

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_host::Facts;
 use quietcore_record::verdict::thousands;
 use quietcore_settings::RequestedSettings;
-use quietcore_site::{HostRequirement, Site as SiteFile};
+use quietcore_site::Site as SiteFile;
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::{Places, StartedBy};
@@ -89,7 +89,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
 /// any: that takes a moment, and seconds if guests are interpreted.
 fn facts_for(site: &SiteFile) -> Facts {
     let mut facts = Facts::read_quickly();
-    if site.requires(HostRequirement::Kvm) {
+    if site.has_guests_under_kvm() {
         facts.try_guests();
     }
     facts
