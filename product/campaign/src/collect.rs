@@ -92,6 +92,10 @@ impl Collector<'_> {
                 }
                 record.ledgers = found.explained.tasks.get(number).cloned();
                 record.invalid_because.extend(self.invalid(task, states));
+                if let Some(interpreted) = partition.setting.emulation() {
+                    let interpreted = interpreted.to_owned();
+                    record.invalid_because.push(NotReal::Guests { interpreted }.into());
+                }
                 record.invalid_because.extend(untold(found).into_iter().map(Reason::from));
                 let wrong = self_check(&record, partition.work.injected());
                 record.invalid_because.extend(wrong);

@@ -184,7 +184,9 @@ fn a_build_on_probation_says_how_long() {
 /// first step after that; the force was made in between, so that it has no place to go back to.
 #[test]
 fn a_force_outlives_a_process_that_ends_as_its_build_is_taken_back() {
-    if std::env::var("QUIETCORE_TEST_BACKEND").is_ok_and(|backend| backend.contains("kvm")) {
+    if std::env::var("QUIETCORE_TEST_BACKEND")
+        .is_ok_and(|backend| backend.contains("kvm") || backend.contains("qemu"))
+    {
         quietcore_skip::skip!("a guest has no environment in which a build could leave a word");
         return;
     }

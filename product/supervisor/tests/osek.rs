@@ -99,7 +99,7 @@ fn held(site: &Site) -> (usize, usize) {
 /// Returns `true` if the partition is a guest. Nothing separates a guest's stacks, so one that
 /// grows without end is stopped only where all of its memory ends.
 fn is_guest(site: &Site) -> bool {
-    site.client().list().expect("the site answers")[0].backend == "kvm"
+    ["kvm", "qemu"].contains(&&*site.client().list().expect("the site answers")[0].backend)
 }
 
 /// Returns the number of timers that a kernel needs to end its cycles: one in a process, none in a

@@ -19,26 +19,48 @@ use serde::{Deserialize, Serialize};
 use crate::fieldbus::FieldbusJob;
 use crate::fieldbus::wire::HostBus;
 use crate::kvm::{self, GuestInterior};
+use crate::qemu::{self, QemuInterior};
 
-/// Threads of the process, or a guest in it. The backend's surroundings fill it in, and nothing
-/// else reads it.
+/// Threads of the process, or a guest. The backend's surroundings fill it in, and nothing else
+/// reads it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interior(Option<GuestInterior>);
+pub struct Interior(Inside);
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Inside {
+    #[default]
+    Threads,
+    Microvm(GuestInterior),
+    Qemu(QemuInterior),
+}
 
 /// An interior that has all that it needs; threads need nothing.
 #[derive(Default)]
-pub(crate) struct Ready(Option<kvm::Ready>);
+pub(crate) enum Ready {
+    #[default]
+    Threads,
+    Microvm(Box<kvm::Ready>),
+    Qemu(Box<qemu::Ready>),
+}
 
 impl Interior {
     /// Makes the interior of a process that runs a guest, whose files have these numbers.
     pub(crate) fn guest(guest: GuestInterior) -> Self {
-        Self(Some(guest))
+        Self(Inside::Microvm(guest))
+    }
+
+    /// Makes the interior of a process that has a guest under QEMU.
+    pub(crate) fn qemu(guest: QemuInterior) -> Self {
+        Self(Inside::Qemu(guest))
     }
 
     /// Gives the files that it names other numbers, each once.
     pub(crate) fn renumber(&mut self, new: &mut impl FnMut(i32) -> i32) {
-        if let Some(guest) = &mut self.0 {
-            guest.renumber(new);
+        match &mut self.0 {
+            Inside::Threads => {}
+            Inside::Microvm(guest) => guest.renumber(new),
+            Inside::Qemu(guest) => guest.renumber(new),
         }
     }
 
@@ -53,16 +75,27 @@ impl Interior {
         region: Region<'_>,
         exchange: &File,
     ) -> Result<Ready, String> {
-        let guest = self.0.as_ref();
-        let guest = guest.map(|guest| kvm::Ready::new(program, fieldbus, guest, region, exchange));
-        Ok(Ready(guest.transpose()?))
+        Ok(match &self.0 {
+            Inside::Threads => Ready::Threads,
+            Inside::Microvm(guest) => {
+                let ready = kvm::Ready::new(program, fieldbus, guest, region, exchange)?;
+                Ready::Microvm(Box::new(ready))
+            }
+            Inside::Qemu(guest) => {
+                let ready = qemu::Ready::new(program, fieldbus, guest, region, exchange)?;
+                Ready::Qemu(Box::new(ready))
+            }
+        })
     }
 }
 
 impl Ready {
     /// Returns how the thread that only waits for the host gives up what it need not have.
     pub(crate) fn seal_waiting(&self) -> fn() -> Result<(), String> {
-        if self.0.is_some() { kvm::seal } else { || Ok(()) }
+        match self {
+            Self::Microvm(_) => kvm::seal,
+            Self::Threads | Self::Qemu(_) => || Ok(()),
+        }
     }
 
     /// Runs a program until it ends. `orders` are the lines that follow the job.
@@ -77,14 +110,15 @@ impl Ready {
         exchange: &File,
         orders: &Orders,
     ) -> Result<(), String> {
-        match (self.0, fieldbus) {
-            (Some(guest), _) => guest.run(program, orders),
-            (None, None) => {
+        match (self, fieldbus) {
+            (Self::Microvm(guest), _) => guest.run(program, orders),
+            (Self::Qemu(guest), _) => guest.run(program, region, orders),
+            (Self::Threads, None) => {
                 let none = || Ok::<_, Infallible>(NoFieldbus);
                 threads::run(program, region, exchange, none, orders)
                     .map_err(|error| in_words(&error))
             }
-            (None, Some(job)) => {
+            (Self::Threads, Some(job)) => {
                 let bring_up = || HostBus::bring_up(job, region);
                 threads::run(program, region, exchange, bring_up, orders)
                     .map_err(|error| in_words(&error))

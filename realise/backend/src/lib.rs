@@ -5,6 +5,7 @@
 //! | `process` | [`process`] | a Linux process of its own |
 //! | `container` | [`container`] | such a process in a container of `runc` or `crun` |
 //! | `kvm` | [`kvm`] | a guest of our own virtual machine monitor, which is such a process |
+//! | `qemu` | [`qemu`] | a guest of QEMU, which such a process starts and keeps |
 //!
 //! Everything that differs between them behind [`process::Partition`] is in two traits: one for the
 //! settings of a partition, in [`setting`], one for the surroundings of its process, in
@@ -26,6 +27,7 @@ mod lines;
 pub mod measuring;
 pub mod memory;
 pub mod process;
+pub mod qemu;
 pub mod rooms;
 pub mod setting;
 mod surroundings;

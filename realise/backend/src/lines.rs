@@ -2,7 +2,8 @@
 //! length.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, PipeReader, Read as _, Write as _};
+use std::io::{self, PipeReader, Read, Write as _};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use quietcore_units::ByteSize;
@@ -13,17 +14,17 @@ const READ_BYTES: usize = 64 << 10;
 
 /// The lines of a process, on the host's side.
 #[derive(Debug)]
-pub(crate) struct Lines {
-    pipe: PipeReader,
+pub(crate) struct Lines<R = PipeReader> {
+    pipe: R,
     kept: Vec<u8>,
     /// Bytes of these that hold no end of a line.
     searched: usize,
     bytes_max: ByteSize,
 }
 
-impl Lines {
+impl<R: Read + AsFd> Lines<R> {
     /// Makes a reader of lines of `bytes_max` at most.
-    pub(crate) fn new(pipe: PipeReader, bytes_max: ByteSize) -> Self {
+    pub(crate) fn new(pipe: R, bytes_max: ByteSize) -> Self {
         Self { pipe, kept: Vec::new(), searched: 0, bytes_max }
     }
 

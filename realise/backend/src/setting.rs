@@ -17,6 +17,7 @@ use crate::container::ContainerWish;
 use crate::fieldbus::FieldbusJob;
 use crate::kvm::GuestSetting;
 use crate::process::{PartitionError, ProcessSetting, Room};
+use crate::qemu::QemuSetting;
 use crate::surroundings::Surroundings;
 
 /// Everything that a backend is given for a partition, beside its job and its exchange.
@@ -33,6 +34,12 @@ pub(crate) trait Setting: fmt::Debug + Send + Sync {
     /// # Errors
     /// When the backend can't have what it shares with the process.
     fn surround(&self, room: &Room) -> Result<Box<dyn Surroundings>, PartitionError>;
+
+    /// Returns what emulates the processor of the partition, as the end of a sentence; `None` where
+    /// its instructions are run by this machine's.
+    fn emulation(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Returns the same for a partition whose tasks may run on any CPU.
     fn unpinned(self: Arc<Self>) -> Arc<dyn Setting>;
@@ -89,9 +96,10 @@ impl BackendSetting {
         builds: Option<&Path>,
     ) -> Result<Self, SettingError> {
         Ok(match partition.backend {
-            Backend::Process | Backend::Qemu | Backend::Xen => Self::default(),
+            Backend::Process | Backend::Xen => Self::default(),
             Backend::Container => Self::new(ContainerWish::of(partition, fieldbus, builds)),
             Backend::Kvm => Self::new(GuestSetting::of(partition)?),
+            Backend::Qemu => Self::new(QemuSetting::of(partition)),
         })
     }
 
@@ -112,6 +120,12 @@ impl BackendSetting {
     #[must_use]
     pub fn unpinned(self) -> Self {
         Self(self.0.unpinned())
+    }
+
+    /// Returns what emulates the processor of the partition, as the end of a sentence; its times
+    /// are none then.
+    pub fn emulation(&self) -> Option<&'static str> {
+        self.0.emulation()
     }
 
     /// Returns what the backend declares.

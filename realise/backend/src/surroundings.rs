@@ -69,6 +69,17 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the bytes of the exchange's file, of which so many are needed.
+    fn exchange_bytes(&self, needed: usize) -> usize {
+        needed
+    }
+
+    /// Returns the process, among the host's, that a thread belongs to which runs tasks; `own` is
+    /// the number of the partition's. `None` if it is no thread of the partition.
+    fn process_of_thread(&self, own: u32, thread: u32) -> Option<u32> {
+        Path::new(&format!("/proc/{own}/task/{thread}")).exists().then_some(own)
+    }
+
     /// Returns an order as the process can carry it out.
     ///
     /// # Errors

@@ -16,7 +16,8 @@ const HEADER: &str = "#include \"counter.h\"\n";
 
 /// Returns `true` if partitions are guests, whose libraries are a part of their programs.
 fn is_guest() -> bool {
-    std::env::var("QUIETCORE_TEST_BACKEND").is_ok_and(|backend| backend.contains("kvm"))
+    std::env::var("QUIETCORE_TEST_BACKEND")
+        .is_ok_and(|backend| backend.contains("kvm") || backend.contains("qemu"))
 }
 
 /// Deploys the program with some of its text replaced, and returns why it is refused.

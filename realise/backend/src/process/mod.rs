@@ -169,7 +169,8 @@ impl Partition {
         let mut job = Cow::Borrowed(job);
         let mut around = room.surround()?;
         let share = room.hold_share()?;
-        let exchange = Arc::new(Exchange::create(shape)?);
+        let exchange =
+            Arc::new(Exchange::create_with(shape, |needed| around.exchange_bytes(needed))?);
         let file = OwnedFd::from(exchange.file().map_err(PartitionError::Job)?);
         files.push(file);
         let mut command = Command::new(program);
@@ -288,8 +289,15 @@ impl Partition {
     /// # Errors
     /// When the task has not started or has ended.
     pub fn read_back(&self, task: &TaskStatistics) -> io::Result<ThreadSettings> {
+        let (process, thread) = self.thread_of(task)?;
+        readback::read(process, thread)
+    }
+
+    /// Returns the process and the thread that run a task, by the host's numbers.
+    fn thread_of(&self, task: &TaskStatistics) -> io::Result<(u32, u32)> {
         let thread = self.thread_numbers().of_host(task.thread_id())?;
-        readback::read(self.process_id(), thread)
+        let process = self.around.process_of_thread(self.process_id(), thread);
+        process.map(|process| (process, thread)).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Pins one of its tasks to its CPU again, after somebody has let it run elsewhere, or the
@@ -299,10 +307,7 @@ impl Partition {
     /// When the CPU is offline, the task has ended, or the number that the partition wrote for the
     /// task is none of its threads.
     pub fn pin_again(&self, task: &TaskStatistics, cpu: CpuId) -> io::Result<()> {
-        let thread = self.thread_numbers().of_host(task.thread_id())?;
-        if !Path::new(&format!("/proc/{}/task/{thread}", self.process_id())).exists() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
+        let (_, thread) = self.thread_of(task)?;
         setting::pin_other(thread, cpu)
     }
 

@@ -1,0 +1,207 @@
+//! QEMU's process: its command line, what its guest says, and its end.
+//!
+//! The machine has what the guest uses and no more: a bus for the shared memory, a serial line, a
+//! port to end it. QEMU may start no program and raise no right (`-sandbox`), and is killed with
+//! the thread that started it.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+
+use command_fds::CommandFdExt as _;
+use quietcore_boot::devices::{CONTROL, DEVICES_MAX, EXCHANGE, FIRST_CHANNEL, function_of};
+use quietcore_boot::port;
+use quietcore_process::bound;
+use quietcore_process::remark::remark;
+use quietcore_site::Accelerator;
+use quietcore_units::ByteSize;
+
+/// The program, found by `PATH`.
+pub(super) const QEMU: &str = "qemu-system-x86_64";
+
+/// Longest line of the guest's console, or of QEMU's own words, that is passed on whole.
+const LINE_BYTES_MAX: u64 = 1 << 10;
+/// Stack of a thread that passes lines on.
+const STACK_BYTES: usize = 256 << 10;
+
+/// The parts of a guest's machine, as files.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) accelerator: Accelerator,
+    /// The guest's own memory.
+    pub(super) memory: ByteSize,
+    /// `true` if QEMU's memory and the guest's are to be locked.
+    pub(super) locks: bool,
+    /// An ELF file that QEMU loads by the PVH protocol.
+    pub(super) image: File,
+    /// QEMU's end of the control memory's device.
+    pub(super) doorbell: OwnedFd,
+    /// QEMU's end of its monitor.
+    pub(super) monitor: OwnedFd,
+    pub(super) exchange: File,
+    pub(super) channels: Vec<File>,
+}
+
+/// A running QEMU. Dropping it kills it.
+#[derive(Debug)]
+pub(super) struct Emulator {
+    child: Child,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Emulator {
+    /// Starts QEMU, which waits for its monitor before the guest's first instruction.
+    ///
+    /// # Errors
+    /// When it can't be started, or a file can't be a device; in words.
+    pub(super) fn start(parts: Parts) -> Result<Self, String> {
+        let mut command = command(parts)?;
+        bound::end_with_this_thread(&mut command);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child =
+            command.spawn().map_err(|error| format!("`{QEMU}` can't be started: {error}"))?;
+        let mut emulator = Self { child, readers: Vec::new() };
+        let console = emulator.child.stdout.take().map(|pipe| pass_on("console", "", pipe));
+        let errors = emulator.child.stderr.take().map(|pipe| pass_on("errors", "QEMU: ", pipe));
+        for reader in [console, errors].into_iter().flatten() {
+            let reader = reader.map_err(|error| format!("no thread can be started: {error}"))?;
+            emulator.readers.push(reader);
+        }
+        Ok(emulator)
+    }
+
+    /// Returns the status with which QEMU has ended; `None` while it runs.
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Ends QEMU, if it still runs, and waits until all that it has said is passed on.
+    pub(super) fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        for reader in self.readers.drain(..) {
+            // A reader that panicked has said so.
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Returns the status with which a guest ended by its port; `None` if QEMU ended otherwise.
+pub(super) fn status_of_guest(status: ExitStatus) -> Option<u8> {
+    let code = status.code().filter(|code| code % 2 == 1)?;
+    u8::try_from(code / 2).ok()
+}
+
+fn command(parts: Parts) -> Result<Command, String> {
+    let memory = parts.memory.get();
+    let mut command = Command::new(QEMU);
+    command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-S"]);
+    let sandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+    command.args(["-sandbox", sandbox]);
+    let (accelerator, processor) = match parts.accelerator {
+        Accelerator::Kvm => ("kvm", "host"),
+        Accelerator::Tcg => ("tcg,thread=single", "max"),
+    };
+    command.args(["-accel", accelerator, "-cpu", processor, "-smp", "1"]);
+    let off = ["usb", "sata", "smbus", "smm", "vmport", "hpet"];
+    let off: String = off.iter().map(|name| format!(",{name}=off")).collect();
+    command.args(["-machine", &format!("q35,memory-backend=own,dump-guest-core=off{off}")]);
+    command.args(["-m", &format!("{memory}B")]);
+    let own = format!("memory-backend-memfd,id=own,size={memory},share=off,prealloc=on");
+    command.args(["-object", &own]);
+    let locks = if parts.locks { "mem-lock=on" } else { "mem-lock=off" };
+    command.args(["-overcommit", locks]);
+    command.args(["-chardev", "stdio,id=console,signal=off"]);
+    command.args(["-device", "isa-serial,chardev=console"]);
+    let end = format!("isa-debug-exit,iobase={:#x},iosize=1", port::END);
+    command.args(["-device", &end]);
+    let monitor = format!("socket,id=monitor,fd={}", parts.monitor.as_raw_fd());
+    command.args(["-chardev", &monitor, "-mon", "chardev=monitor,mode=control"]);
+    command.args(["-kernel", &path(&parts.image)]);
+    add_memory(&mut command, &parts)?;
+    let Parts { image, doorbell, monitor, exchange, channels, .. } = parts;
+    let files = [image, exchange].into_iter().chain(channels).map(OwnedFd::from);
+    command.preserved_fds(files.chain([doorbell, monitor]).collect());
+    Ok(command)
+}
+
+/// Adds the devices of the memory that host and guest share.
+fn add_memory(command: &mut Command, parts: &Parts) -> Result<(), String> {
+    let control = format!("socket,id=control,fd={}", parts.doorbell.as_raw_fd());
+    command.args(["-chardev", &control]);
+    let doorbell = format!("ivshmem-doorbell,chardev=control,vectors=1,{}", place(CONTROL)?);
+    command.args(["-device", &doorbell]);
+    let channels = parts.channels.iter().zip(FIRST_CHANNEL..);
+    for (file, number) in [(&parts.exchange, EXCHANGE)].into_iter().chain(channels) {
+        let size = file.metadata().map_err(|error| format!("shared memory: {error}"))?.len();
+        if !size.is_power_of_two() {
+            return Err(format!("shared memory of {size} bytes can't be a device's"));
+        }
+        let file = path(file);
+        let object =
+            format!("memory-backend-file,id=m{number},mem-path={file},size={size},share=on");
+        let device = format!("ivshmem-plain,memdev=m{number},{}", place(number)?);
+        command.args(["-object", &object, "-device", &device]);
+    }
+    Ok(())
+}
+
+/// Returns where a device of shared memory is on the bus.
+fn place(number: usize) -> Result<String, String> {
+    let most = DEVICES_MAX - FIRST_CHANNEL;
+    let place = function_of(number);
+    let (device, function) =
+        place.ok_or_else(|| format!("a guest under QEMU can have {most} channels at most"))?;
+    Ok(format!("addr={device:#x}.{function},multifunction=on"))
+}
+
+fn path(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Passes lines on to the host, each with what goes before it, until their writer has ended.
+fn pass_on(
+    name: &str,
+    before: &'static str,
+    pipe: impl Read + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let thread = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+    thread.spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut pipe).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {
+                    let text = String::from_utf8_lossy(&line);
+                    remark(format_args!("{before}{}", text.trim_end()));
+                }
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn only_an_end_by_the_port_is_the_guests() {
+        let status = |code: i32| status_of_guest(ExitStatus::from_raw(code << 8));
+        assert_eq!((status(1), status(3), status(5)), (Some(0), Some(1), Some(2)));
+        assert_eq!(status(0), None, "QEMU was told to end");
+        assert_eq!(status_of_guest(ExitStatus::from_raw(9)), None, "it was killed");
+    }
+}

@@ -1,0 +1,318 @@
+//! The backend `qemu`: a partition is a guest of QEMU, with the same kernel and program as a guest
+//! of our own monitor ([`kvm`](crate::kvm)).
+//!
+//! The partition's process starts QEMU, finds the thread of the guest's processor and makes it what
+//! the site asks for, and keeps the guest's time, post and console. Exchange and channels are the
+//! same memory files as everywhere, which QEMU gives the guest as devices
+//! ([`quietcore_boot::devices`]).
+//!
+//! ```text
+//! supervisor ─► quietcore-runtime partition ─► QEMU ─► the guest
+//!                    │  monitor: the processor's thread ─► CPU, policy
+//!                    │  control memory: host page, time, post, code
+//!                    └─ doorbell: the guest's attention
+//! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | `control` | the control memory |
+//! | `doorbell` | its device, and the call for the guest's attention |
+//! | `emulator` | QEMU's process |
+//! | `host` | the surroundings of the partition's process |
+//! | `monitor` | QEMU's monitor |
+//! | `setting` | the wishes of a partition |
+
+mod control;
+mod doorbell;
+mod emulator;
+mod host;
+mod monitor;
+mod setting;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quietcore_boot::devices::Lead;
+use quietcore_boot::post::Poster;
+use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
+use quietcore_clock::Counter as HostCounter;
+use quietcore_exchange::{Recorder, Region, Slot};
+use quietcore_microvm::processor::counter::Counter;
+use quietcore_microvm::slot::Shared;
+use quietcore_process::channel::ChannelMemory;
+use quietcore_process::setting as settings;
+use quietcore_process::thread::prepare_other;
+use quietcore_release::process::settings::{note_refused, number_of};
+use quietcore_scan::guest::job::GuestBuild;
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_scan::process::orders::Orders;
+use quietcore_units::{CpuId, ThreadRequest};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::fieldbus::FieldbusJob;
+use crate::guest::delivery::{Delivery, inherited};
+use crate::guest::mail::Mail;
+use crate::guest::programs::{self, Programs, slot_size};
+use crate::guest::staging::Staging;
+use crate::guest::{in_words, translate};
+use control::{Control, post_bytes};
+use doorbell::Doorbell;
+use emulator::{Emulator, Parts, status_of_guest};
+use monitor::Monitor;
+
+pub(crate) use setting::QemuInterior;
+pub use setting::QemuSetting;
+
+/// Longest time until the guest's first instructions: firmware on a machine that is emulated twice.
+const BOOT: Duration = Duration::from_secs(120);
+/// Rate that counts of the host's counter are compared at; what it is cancels out.
+const ANY_RATE: u64 = 1_000_000_000;
+
+/// A guest that waits for its first instruction, with everything that it needs.
+pub(crate) struct Ready {
+    emulator: Emulator,
+    monitor: Monitor,
+    control: Control,
+    staging: Staging<Doorbell>,
+    delivery: Delivery,
+    channels: Vec<AddressRange>,
+    first: GuestBuild,
+    page: HostPage,
+    /// An instant before QEMU was started, by the host's counter.
+    begun: Moment,
+    memory_refused: Option<i32>,
+}
+
+impl Ready {
+    /// Makes a guest ready. To be called once, by the thread that then runs it.
+    ///
+    /// # Errors
+    /// When something that the guest needs can't be had; in words.
+    pub(crate) fn new(
+        job: &ProgramJob,
+        fieldbus: Option<&FieldbusJob>,
+        interior: &QemuInterior,
+        region: Region<'_>,
+        exchange: &File,
+    ) -> Result<Self, String> {
+        if fieldbus.is_some() {
+            return Err("a guest under QEMU drives no fieldbus".to_owned());
+        }
+        let begun = moment(Counter::new(ANY_RATE, 0));
+        let memory_refused = settings::lock_memory().err().map(|error| number_of(&error));
+        let files = channel_files(job)?;
+        let sizes: Result<Vec<u64>, _> =
+            files.iter().map(|file| file.metadata().map(|it| it.len())).collect();
+        let channels = translate::channel_places(sizes.map_err(|error| error.to_string())?);
+        let data = |slot: Slot| {
+            let section = region.data(slot).ok_or("the exchange has no data slots")?.section();
+            let bytes = (section.bytes as u64).next_multiple_of(places::PAGE_BYTES);
+            let shared = Shared::of_file(exchange, section.offset as u64, bytes);
+            shared.map(Arc::new).map_err(in_words)
+        };
+        let data = [data(Slot::A)?, data(Slot::B)?];
+        let program = programs::read(&job.build.module, data[0].bytes())?;
+        let control = Control::create(slot_size(&program.image)).map_err(in_words)?;
+        let programs = Programs::new(&program.image, data, |slot, size| control.code(slot, size))?;
+        let (doorbell, doorbell_end) =
+            Doorbell::new(control.file()).map_err(|error| format!("no doorbell: {error}"))?;
+        let poster = Poster::new(control.post()).ok_or("the post is too small")?;
+        let mail = Mail::new(poster, doorbell);
+        let (staging, first) = Staging::begin(programs, program, &job.build, mail)?;
+        let (mut monitor, monitor_end) =
+            Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
+        let page = page(&interior.setting, region);
+        let mut emulator = Emulator::start(Parts {
+            accelerator: interior.setting.accelerator,
+            memory: interior.setting.memory,
+            locks: memory_refused.is_none(),
+            image: image()?,
+            doorbell: doorbell_end,
+            monitor: monitor_end,
+            exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
+            channels: files,
+        })?;
+        let delivery = Delivery::inherited(interior.delivery);
+        let delivery = delivery.map_err(|error| format!("the delivery: {error}"))?;
+        if let Err(error) = monitor.greet() {
+            emulator.end();
+            return Err(in_words(error));
+        }
+        Ok(Self {
+            emulator,
+            monitor,
+            control,
+            staging,
+            delivery,
+            channels,
+            first,
+            page,
+            begun,
+            memory_refused,
+        })
+    }
+
+    /// Runs the guest until it ends. `orders` are the lines that follow the job.
+    ///
+    /// # Errors
+    /// The reason, in words, if it did not end in order.
+    pub(crate) fn run(
+        mut self,
+        job: &ProgramJob,
+        region: Region<'static>,
+        orders: &Orders,
+    ) -> Result<(), String> {
+        let thread = self.monitor.processor_thread().map_err(in_words)?;
+        self.settle(job, region, thread)?;
+        let letter =
+            translate::guest_job(job, thread, &self.channels, self.first.clone(), None).to_bytes();
+        self.staging.post(&letter.map_err(|error| error.to_string())?)?;
+        self.monitor.go().map_err(in_words)?;
+        let counter = self.introduce(region)?;
+        let Self { mut emulator, control, mut staging, delivery, .. } = self;
+        let mut ended = None;
+        let over = std::cell::Cell::new(false);
+        let each = || {
+            control.tell_time(moment(counter));
+            ended = emulator.ended();
+            over.set(ended.is_some());
+        };
+        staging.serve(region, orders, &delivery, each, || over.get());
+        emulator.end();
+        let status = ended.ok_or("QEMU did not end")?;
+        outcome(status, || control.crash_record().map(|record| staging.crash(&record)))
+    }
+
+    /// Makes the processor's thread what the leading task asks for, since it runs all tasks of the
+    /// guest, and writes what is refused into the rows of all tasks before the guest has them.
+    fn settle(&self, job: &ProgramJob, region: Region<'_>, thread: u32) -> Result<(), String> {
+        let leading = job.tasks.first().ok_or("there is no task")?;
+        let request = ThreadRequest::new(leading.policy).on(job.cpu.and_then(CpuId::new));
+        let prepared = prepare_other(thread, &request);
+        for row in 0..region.task_count() {
+            if let Some(task) = region.task(row) {
+                let mut recorder = Recorder::new(task, leading.release.interval(), 1);
+                note_refused(&mut recorder, &prepared, job.cpu, self.memory_refused);
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the guest's counter with the host's, and writes the host page by it.
+    fn introduce(&mut self, region: Region<'_>) -> Result<Counter, String> {
+        let (introduction, end) = (self.control.introduction(), Instant::now() + BOOT);
+        let emulator = &mut self.emulator;
+        let mut looks = 0_u32;
+        let goes_on = || {
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(1 << 12) {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            let is_time_to_look = looks.is_multiple_of(1 << 16);
+            !is_time_to_look
+                || (emulator.ended().is_none() && Instant::now() < end && !region.stop_requested())
+        };
+        let lead = introduction.answer(HostCounter::read, goes_on);
+        let Some(Lead { counts, .. }) = lead else {
+            let ended = self.emulator.ended();
+            self.emulator.end();
+            return Err(match ended {
+                Some(status) => format!("QEMU ended before the guest began: {status}"),
+                None => "the guest did not begin; is its memory large enough?".to_owned(),
+            });
+        };
+        let now = moment(Counter::new(ANY_RATE, 0));
+        let counter = Counter::new(rate(self.begun, now), counts);
+        let then = moment(counter);
+        self.page.counter_hz = counter.hertz();
+        (self.page.counter_then, self.page.host_then_ns) = (then.counter, then.host_ns);
+        self.control.write_page(&self.page);
+        introduction.welcome();
+        Ok(counter)
+    }
+}
+
+/// Returns the host page of a guest, in which the time is missing.
+fn page(setting: &QemuSetting, region: Region<'_>) -> HostPage {
+    let bytes = (region.layout().bytes as u64).next_multiple_of(places::PAGE_BYTES);
+    HostPage {
+        memory_bytes: setting.memory.get(),
+        exchange: AddressRange { address: places::EXCHANGE, bytes },
+        job: AddressRange { address: places::POST, bytes: post_bytes() },
+        ..HostPage::default()
+    }
+}
+
+/// Returns counts a second between two moments.
+fn rate(first: Moment, last: Moment) -> u64 {
+    let counts = last.counter.saturating_sub(first.counter);
+    let passed = last.host_ns.saturating_sub(first.host_ns).max(1);
+    let rate = u128::from(counts) * 1_000_000_000 / u128::from(passed);
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+fn moment(counter: Counter) -> Moment {
+    let now = counter.moment();
+    Moment { counter: now.counter, host_ns: now.host_ns }
+}
+
+/// Judges the end of QEMU. `crash` describes the crash that the guest has recorded.
+fn outcome(status: ExitStatus, crash: impl FnOnce() -> Option<String>) -> Result<(), String> {
+    match status_of_guest(status) {
+        Some(port::ENDED) => Ok(()),
+        Some(port::REFUSED) => Err("the guest could not run what it was asked to".to_owned()),
+        Some(port::CRASHED) => Err(crash().unwrap_or_else(|| "the guest crashed".to_owned())),
+        _ => Err(format!("QEMU ended unexpectedly: {status}")),
+    }
+}
+
+/// Returns the image of partitions as a file.
+fn image() -> Result<File, String> {
+    let bytes = quietcore_guests::PARTITION.bytes().map_err(in_words)?;
+    let file = memfd_create("quietcore-image", MemfdFlags::CLOEXEC);
+    let mut file = File::from(file.map_err(|error| format!("the guest's image: {error}"))?);
+    file.write_all(bytes).map_err(|error| format!("the guest's image: {error}"))?;
+    Ok(file)
+}
+
+/// Opens the memory files of the channels, in the order of the job.
+fn channel_files(job: &ProgramJob) -> Result<Vec<File>, String> {
+    let open = |descriptor: i32| -> Result<File, String> {
+        ChannelMemory::inherited(descriptor).map_err(in_words)?;
+        inherited(descriptor).map_err(in_words)
+    };
+    let all = job.channels.iter().map(|channel| {
+        open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))
+    });
+    all.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_rate_is_counts_over_time() {
+        let first = Moment { counter: 1_000, host_ns: 5 };
+        let last = Moment { counter: 3_501_000, host_ns: 1_000_005 };
+        assert_eq!(rate(first, last), 3_500_000_000);
+        assert_eq!(rate(last, first), 0, "no time has passed");
+    }
+
+    #[test]
+    fn the_end_of_qemu_is_judged_by_its_status() {
+        let judged =
+            |code: i32| outcome(ExitStatus::from_raw(code << 8), || Some("page fault".to_owned()));
+        assert_eq!(judged(1), Ok(()));
+        assert_eq!(judged(3), Err("page fault".to_owned()));
+        assert!(judged(5).unwrap_err().contains("could not run"));
+        assert!(judged(0).unwrap_err().contains("unexpectedly"));
+        let killed = outcome(ExitStatus::from_raw(9), || None).unwrap_err();
+        assert!(killed.contains("signal: 9"), "{killed}");
+    }
+}
