@@ -9,6 +9,10 @@ use std::process::Command;
 
 /// Set in the process that has a network of its own.
 const INSIDE: &str = "QUIETCORE_TEST_IN_OWN_NETWORK";
+/// Seconds after which a test in a network of its own is ended: one that takes as long hangs.
+const LIMIT_SECONDS: &str = "300";
+/// The status of `timeout` if it has ended the command.
+const ENDED_AT_LIMIT: i32 = 124;
 /// Commands that are run in the new network first.
 const INTERFACES: &str = "ip link add left type veth peer name right && ip link set left up && \
                           ip link set right up";
@@ -29,7 +33,7 @@ pub enum NetworkSide {
 /// Why there can be none here.
 ///
 /// # Panics
-/// When the test failed inside.
+/// When the test failed inside, or did not end there.
 pub fn enter(here: &str) -> Result<NetworkSide, String> {
     if env::var_os(INSIDE).is_some() {
         return Ok(NetworkSide::Inside);
@@ -42,7 +46,7 @@ pub fn enter(here: &str) -> Result<NetworkSide, String> {
             tried.status.success()
         }
         Err(error) => {
-            refused = format!("`unshare`: {error}");
+            refused = format!("`timeout unshare`: {error}");
             false
         }
     });
@@ -53,14 +57,19 @@ pub fn enter(here: &str) -> Result<NetworkSide, String> {
         .env(INSIDE, "1")
         .output()
         .expect("`unshare` ran a moment ago");
+    let ended = match run.status.code() {
+        Some(ENDED_AT_LIMIT) => format!("{test} had not ended after {LIMIT_SECONDS} s"),
+        _ => format!("{test}: {}", run.status),
+    };
     let said = String::from_utf8_lossy(&run.stdout);
     let complained = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success() && said.contains("1 passed"), "{said}\n{complained}");
+    assert!(run.status.success() && said.contains("1 passed"), "{ended}\n{said}\n{complained}");
     Ok(NetworkSide::Done)
 }
 
 fn unshare(namespaces: &[&str], script: &str) -> Command {
-    let mut command = Command::new("unshare");
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=10", LIMIT_SECONDS, "unshare"]);
     command.args(namespaces).args(["sh", "-c", script]);
     command
 }
