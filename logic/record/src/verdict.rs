@@ -34,6 +34,8 @@ use crate::reason::{Missing, VerdictReason};
 use crate::record::{Record, ScanCounters};
 use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
 
+pub(crate) use misses::is_surely_above;
+
 /// The three values of a verdict.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Reason, sentences};
 use crate::class::JitterDefinition;
 use crate::record::{KernelErrors, ProgramStop};
-use crate::verdict::{one_in, thousands};
+use crate::verdict::{is_surely_above, one_in, thousands};
 
 /// The reason of a verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -285,9 +285,13 @@ impl VerdictReason {
             return Ok(());
         };
         write_misses(f, (*misses_least, *misses_most), *count, *limit_ns)?;
-        let run = between(*run_least, *run_most);
-        let allowed = thousands(*allowed);
-        write!(f, ", {run} of them in a row, where the class bears {allowed}")?;
+        match (*run_least, *run_most) {
+            (_, 0) => {}
+            (1, 1) if *misses_most > 1 => f.write_str(", no two of them in a row")?,
+            (1, 1) => {}
+            (least, most) => write!(f, ", {} of them in a row", between(least, most))?,
+        }
+        write!(f, "; the class bears {} in a row", thousands(*allowed))?;
         if run_least != run_most {
             f.write_str("; the record does not say which came together")?;
         }
@@ -309,6 +313,9 @@ impl VerdictReason {
         };
         write_misses(f, (*misses_least, *misses_most), *count, *limit_ns)?;
         let allowed = one_in(f64::from(*misses_ppm) / 1e6);
+        if is_surely_above(*misses_least, *count, *misses_ppm) {
+            return write!(f, "; the class bears {allowed}, and with 95 % confidence more are");
+        }
         let bound = one_in(*bound_95);
         write!(f, "; with 95 % confidence fewer than {bound} is, and the class bears {allowed}")?;
         write_missing(f, missing.as_ref(), "cycles at least")
@@ -421,9 +428,17 @@ fn write_misses(
     limit_ns: u64,
 ) -> fmt::Result {
     let (misses, count, limit) = (between(least, most), thousands(count), Nanos::new(limit_ns));
+    if most == 0 {
+        return write!(
+            f,
+            "none of {count} cycles was missed (released later than {limit}, or done after its \
+             deadline)"
+        );
+    }
+    let (were, their) = if most == 1 { ("was", "its") } else { ("were", "their") };
     write!(
         f,
-        "{misses} of {count} cycles were missed (released later than {limit}, or done after their \
+        "{misses} of {count} cycles {were} missed (released later than {limit}, or done after {their} \
          deadline)"
     )
 }

@@ -110,8 +110,7 @@ pub(super) fn share(record: &Record, limit_ns: u64, misses_ppm: u32) -> (Verdict
     let Misses { least, most, .. } = Misses::of(record, limit_ns);
     let allowed = f64::from(misses_ppm) / 1e6;
     let bound_95 = exceedance_bound(most, count);
-    let least_95 = 1.0 - exceedance_bound(count.saturating_sub(least), count);
-    let verdict = if least_95 > allowed {
+    let verdict = if is_surely_above(least, count, misses_ppm) {
         Verdict::Fail
     } else if bound_95 > allowed {
         Verdict::NotProven
@@ -131,6 +130,12 @@ pub(super) fn share(record: &Record, limit_ns: u64, misses_ppm: u32) -> (Verdict
         missing,
     };
     (verdict, reason)
+}
+
+/// Returns `true` if the share of `misses` in `count` cycles is above the limit with 95 % confidence.
+pub(crate) fn is_surely_above(misses: u64, count: u64, limit_ppm: u32) -> bool {
+    let least_95 = 1.0 - exceedance_bound(count.saturating_sub(misses), count);
+    least_95 > f64::from(limit_ppm) / 1e6
 }
 
 #[cfg(test)]

@@ -43,10 +43,18 @@ fn a_firm_class_bears_misses_that_do_not_come_in_a_row() {
     let apart = judge(&late_at(&[7, 9, 5_000]), &firm(1), QUICK);
     assert_eq!(apart.verdict, Verdict::Pass, "{}", apart.because);
     assert_eq!((run_of(&apart), apart.exceedances), ((1, 1), Some(3)));
-    assert!(apart.because.contains("deadline), 1 of them in a row, where the class bears 1"));
+    assert!(
+        apart.because.ends_with("deadline), no two of them in a row; the class bears 1 in a row")
+    );
     let together = judge(&late_at(&[8, 7, 9, 5_000]), &firm(2), QUICK);
     assert_eq!(together.verdict, Verdict::Fail, "{}", together.because);
     assert_eq!(run_of(&together), (3, 3));
+    assert!(together.because.contains(", 3 of them in a row; the class bears 2 in a row"));
+    let one = judge(&late_at(&[7]), &firm(1), QUICK).because;
+    assert!(one.starts_with("1 of 40\u{202f}001 cycles was missed (released later than 100 µs"));
+    assert!(one.ends_with("deadline); the class bears 1 in a row"), "{one}");
+    let none = judge(&late_at(&[]), &firm(1), QUICK).because;
+    assert!(none.starts_with("none of 40\u{202f}000 cycles was missed"), "{none}");
     let hard = judge(&late_at(&[7]), &class(Strictness::Hard), QUICK);
     assert_eq!(hard.verdict, Verdict::Fail, "{}", hard.because);
 }
@@ -129,6 +137,9 @@ fn a_soft_class_is_judged_by_the_interval_of_the_share() {
         let judgement = judge(&record, &soft, QUICK);
         assert_eq!(judgement.verdict, verdict, "{}", judgement.because);
         assert_eq!(judgement.cycles_needed, None);
+        let says_more =
+            judgement.because.ends_with("1 in 1\u{202f}000, and with 95 % confidence more are");
+        assert_eq!(says_more, verdict == Verdict::Fail, "{}", judgement.because);
     }
     let few = judge(&test_record(&[(20_000, 100)]), &soft, QUICK);
     assert_eq!((few.verdict, few.cycles_needed), (Verdict::NotProven, Some(2_995)));
