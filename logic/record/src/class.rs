@@ -77,6 +77,11 @@ impl Class {
     pub fn latency_limit_ns(&self) -> Option<u64> {
         self.latency_ns.or(self.cycle_ns.map(|cycle| cycle / CYCLE_PART))
     }
+
+    /// Returns `true` if it is judged by a share of misses, whatever exceedance is asked for.
+    pub fn is_soft(&self) -> bool {
+        matches!(self.strictness, Strictness::Soft { .. })
+    }
 }
 
 const QUEIROZ: &str = "queiroz2023, table 1";

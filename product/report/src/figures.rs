@@ -64,7 +64,20 @@ pub(crate) fn deciding(figure: Figure) -> String {
         Figure::TooFew(count, needed) => {
             format!("{} % of cycles", (count as f64 / needed as f64 * 100.0).floor())
         }
+        Figure::MissRun(_, 0) | Figure::MissShare(_, 0) => "no miss".to_owned(),
+        Figure::MissRun(least, most) if least == most => format!("{} in a row", thousands(most)),
+        Figure::MissRun(least, most) => {
+            format!("{} to {} in a row", thousands(least), thousands(most))
+        }
+        Figure::MissShare(least, most) if least == most => format!("{} missed", of_million(most)),
+        Figure::MissShare(least, most) => {
+            format!("{} to {} missed", of_million(least), of_million(most))
+        }
     }
+}
+
+fn of_million(ppm: u64) -> String {
+    share(ppm as f64 / 1e6)
 }
 
 /// Describes the same in the fewer columns of a cell in the terminal.

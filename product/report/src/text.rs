@@ -137,10 +137,12 @@ impl Page {
                 } else {
                     format!("limited by {}", summary.records[fastest.record].label())
                 };
-                format!("Fastest cycle: {} ({limit})", figures::set_nanos(fastest.cycle_ns))
+                format!("{} ({limit})", figures::set_nanos(fastest.cycle_ns))
             }
-            Err(because) => format!("Fastest cycle: none proven ({because})"),
+            Err(because) => format!("none proven ({because})"),
         };
+        let rule = if partition.has_other_rule() { " by the tenth-of-cycle rule" } else { "" };
+        let fastest = format!("Fastest cycle{rule}: {fastest}");
         self.paragraph(&" ".repeat(VERDICT_WIDTH), &fastest);
         self.line("");
     }

@@ -5,6 +5,7 @@
 mod synthetic;
 
 use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::class::{Class, Strictness};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::Stated;
 use quietcore_record::record::{Injected, KernelErrors, Measured, RoundTripRun};
@@ -361,6 +362,44 @@ fn a_cell_of_the_terminal_shows_what_decided() {
     let jitters = summary.partitions.iter().flat_map(|it| &it.rows).flat_map(|row| &row.cells);
     let jitters = jitters.filter(|cell| matches!(cell.figure, Figure::Jitter(_))).count();
     assert_eq!(shown.matches("FAIL jitter").count(), jitters);
+}
+
+/// Goal: of a class that bears misses, the misses are shown and not the largest latency.
+/// Method: 60 late releases, of which no two are known to have come together.
+#[test]
+fn a_class_that_bears_misses_shows_how_many_there_were() {
+    let mut late = record("tp2", 1, 40_000, QUIET, 2);
+    late.release = Histogram::new();
+    late.release.record_many(20_000, 39_940);
+    late.release.record_many(3_000_000, 60);
+    late.spikes.clear();
+    let Evidence { mut manifest, records, .. } = evidence(vec![late], EXCEEDANCE);
+    let hard = manifest.classes.iter().find(|class| class.name == "motion-control").unwrap();
+    let hard = Class { jitter_ns: None, ..hard.clone() };
+    for (name, strictness) in [
+        ("firm-90", Strictness::Firm { survival_cycles: 90 }),
+        ("firm-2", Strictness::Firm { survival_cycles: 2 }),
+        ("soft", Strictness::Soft { misses_ppm: 1_000 }),
+    ] {
+        manifest.classes.push(Class { name: name.to_owned(), strictness, ..hard.clone() });
+    }
+    manifest.declared.insert("axis".to_owned(), "firm-90".to_owned());
+    let evidence = Evidence::of(manifest, records);
+    let shown = text::render(&evidence, 200, false);
+    let row = |class: &str| shown.lines().find(|line| line.starts_with(class)).unwrap().to_owned();
+    assert!(row("firm-90 ").contains("✓ PASS 1 to 60 in a row"), "{shown}");
+    assert!(row("firm-2 ").contains("? NOT PROVEN 1 to 60 in a row"), "{shown}");
+    assert!(row("soft ").contains("✗ FAIL 0.150 % missed"), "{shown}");
+    assert!(shown.contains("except of these classes: firm-90 (firm: at most 90 in a row), firm-2"));
+    assert!(shown.contains("which is one longer run of misses each 13.4 s"), "{shown}");
+    assert!(shown.contains("Fastest cycle by the tenth-of-cycle rule: "), "{shown}");
+    let page = html::render(&evidence, &[]);
+    assert!(
+        page.contains("soft: at most 0.1 % of the cycles") && page.contains("0.150\u{a0}% missed")
+    );
+    assert!(page.contains("A firm class takes as many cycles"), "how sure is that?");
+    let hard = text::render(&mixed(), 200, false);
+    assert!(!hard.contains("except of these classes") && !hard.contains("tenth-of-cycle rule"));
 }
 
 /// Goal: what was put in and not seen is never called seen.

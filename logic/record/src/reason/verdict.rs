@@ -438,8 +438,8 @@ fn write_misses(
     let (were, their) = if most == 1 { ("was", "its") } else { ("were", "their") };
     write!(
         f,
-        "{misses} of {count} cycles {were} missed (released later than {limit}, or done after {their} \
-         deadline)"
+        "{misses} of {count} cycles {were} missed (released later than {limit}, or done after \
+         {their} deadline)"
     )
 }
 

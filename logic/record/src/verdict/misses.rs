@@ -60,7 +60,8 @@ fn run_of_late(record: &Record, limit_ns: u64, late: u64) -> (u64, u64) {
     // A miss of the counters is a release that came a whole period late.
     let is_late = record.period_ns.is_some_and(|period_ns| period_ns > limit_ns);
     let counted = record.counters.longest_miss_run.filter(|_| is_late).unwrap_or(0);
-    let least = in_spikes.max(counted).min(late);
+    // One alone is a run, whatever else is not known.
+    let least = in_spikes.max(counted).max(1).min(late);
     let is_exact = record.is_of_one_part() && numbers.len() as u64 >= late;
     (least, if is_exact { least } else { late })
 }
@@ -132,7 +133,8 @@ pub(super) fn share(record: &Record, limit_ns: u64, misses_ppm: u32) -> (Verdict
     (verdict, reason)
 }
 
-/// Returns `true` if the share of `misses` in `count` cycles is above the limit with 95 % confidence.
+/// Returns `true` if the share of misses, of which there are so many in `count` cycles, is above the
+/// limit with 95 % confidence.
 pub(crate) fn is_surely_above(misses: u64, count: u64, limit_ppm: u32) -> bool {
     let least_95 = 1.0 - exceedance_bound(count.saturating_sub(misses), count);
     least_95 > f64::from(limit_ppm) / 1e6

@@ -1,6 +1,7 @@
 //! The rules by which a verdict comes about, and the words of this report.
 
 use maud::{Markup, html};
+use quietcore_record::class::Class;
 
 use crate::figures;
 use crate::summary::Summary;
@@ -57,7 +58,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                     li {
                         "A class that is firm or soft bears misses, which are late releases and "
                         "cycles that ended after their deadline: so many in a row, or a share of "
-                        "the cycles with 95 % confidence. What the record can not show is "
+                        "the cycles with 95 % confidence. What the record cannot show is "
                         b { "NOT PROVEN" } "."
                     }
                 }
@@ -68,6 +69,9 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 li {
                     "Too few cycles to exclude more than " (figures::one_in(exceedance))
                     " per cycle: " b { "NOT PROVEN" } ", with the number that would do."
+                    @if classes.iter().any(Class::is_soft) {
+                        " A soft class takes as many as its own share needs."
+                    }
                 }
                 li { "Otherwise: " b { "PASS" } "." }
             }

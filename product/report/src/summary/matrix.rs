@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use quietcore_evidence::{Evidence, NotMeasured};
 use quietcore_record::class::{Class, JitterDefinition};
+use quietcore_record::reason::VerdictReason;
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, is_held_to_class, is_judged};
@@ -126,6 +127,11 @@ pub enum Figure {
     Period(Option<u64>),
     /// Too few cycles: the number measured, and the number needed.
     TooFew(u64, u64),
+    /// The longest run of misses, of a class that bears some: at least and at most.
+    MissRun(u64, u64),
+    /// The share of misses in millionths of all cycles, of a class that bears one: at least and at
+    /// most.
+    MissShare(u64, u64),
 }
 
 /// A failure of a program that no class allows.
@@ -148,6 +154,13 @@ impl PartitionSummary<'_> {
         let mut all: Vec<usize> = judged.chain(&self.unjudged).copied().collect();
         all.sort_unstable();
         all
+    }
+
+    /// Returns `true` if another rule decides on its class than that no release may be later than a
+    /// tenth of the cycle, by which the fastest cycle is found.
+    pub(crate) fn has_other_rule(&self) -> bool {
+        let class = self.declared.as_ref().and_then(|declared| declared.class);
+        class.is_some_and(|class| !class.strictness.is_hard() || class.latency_ns.is_some())
     }
 }
 
@@ -343,6 +356,11 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
     {
         return Figure::Program(fault);
     }
+    if let Some(figure) = judgement.reason.as_ref().and_then(figure_of_misses)
+        && !class.strictness.is_hard()
+    {
+        return figure;
+    }
     // A task that is held only to its deadline is judged by the end of its jobs.
     let jobs = summary.scan.as_ref().filter(|_| !is_held_to_class(record));
     let largest = match jobs {
@@ -371,6 +389,31 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
             }
             (None, Some(_)) => largest,
         },
+    }
+}
+
+/// Returns the figure that decides on a class that bears misses; `None` where it is the same as of
+/// a hard one, as where cycles are missing.
+fn figure_of_misses(reason: &VerdictReason) -> Option<Figure> {
+    match reason {
+        VerdictReason::MissesInARow { run_least, run_most, missing: None, .. } => {
+            Some(Figure::MissRun(*run_least, *run_most))
+        }
+        VerdictReason::ShareOfMisses {
+            misses_least, misses_most, count, missing: None, ..
+        } => {
+            let ppm = |misses: &u64| (*misses as f64 * 1e6 / (*count).max(1) as f64).round() as u64;
+            Some(Figure::MissShare(ppm(misses_least), ppm(misses_most)))
+        }
+        // There are late releases, which the class bears.
+        VerdictReason::JitterAbove { jitter_ns, .. } => Some(Figure::Jitter(Some(*jitter_ns))),
+        VerdictReason::JitterOpen { most_ns, .. } => Some(Figure::JitterUnsure(*most_ns)),
+        VerdictReason::JitterUnknown { .. } => Some(Figure::JitterUnsure(None)),
+        VerdictReason::WorkLost { errors } => {
+            let count = errors.iter().map(|errors| errors.count).sum();
+            Some(Figure::Program(ProgramFault::LostWork(count)))
+        }
+        _ => None,
     }
 }
 
@@ -420,6 +463,7 @@ fn overall(verdict: Verdict, columns: &[Column<'_>], cells: &[Cell], gap: Option
                 Figure::Jitter(value) | Figure::JitterUnsure(value) => value.unwrap_or(u64::MAX),
                 Figure::Response(value) => value,
                 Figure::TooFew(count, needed) => needed.saturating_sub(count),
+                Figure::MissRun(_, most) | Figure::MissShare(_, most) => most,
                 _ => u64::MAX,
             }
         });

@@ -84,6 +84,17 @@ impl Page {
             note.push_str(" A percentage: so many of the cycles that a PASS takes were measured.");
         }
         self.paragraph("", &note);
+        let bearing = partition.rows.iter().filter(|row| !row.class.strictness.is_hard());
+        let bearing: Vec<String> = bearing
+            .map(|row| format!("{} ({})", visible(&row.class.name), row.class.strictness))
+            .collect();
+        if !bearing.is_empty() {
+            let note = format!(
+                "A single miss is a FAIL, except of these classes: {}.",
+                bearing.join(", ")
+            );
+            self.paragraph("", &note);
+        }
         self.line("");
     }
 

@@ -28,6 +28,13 @@ pub(crate) fn content(summary: &Summary<'_>) -> Content {
         bold(format!("{} cycles", figures::count(needed))),
         plain(" without a single late one."),
     ]));
+    let classes = &summary.evidence.manifest.classes;
+    if classes.iter().any(|class| !class.strictness.is_hard()) {
+        content.blocks.push(Block::Text(vec![plain(
+            "A firm class takes as many cycles without a longer run of misses than it bears. A \
+             soft class is judged by the 95 % interval of its share of misses.",
+        )]));
+    }
     if let Some(weakest) = weakest(summary) {
         content.blocks.push(Block::Text(vec![plain(introduction(&weakest))]));
         content.blocks.push(worth(&weakest, needed));

@@ -169,7 +169,12 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Vec<Tile> {
         ),
         Err(because) => ("none proven".to_owned(), unsaid(because, partition)),
     };
-    let mut tiles = vec![Tile::new("Fastest cycle it qualifies for", value, note)];
+    let title = if partition.has_other_rule() {
+        "Fastest cycle if no release may be later than a tenth of it"
+    } else {
+        "Fastest cycle it qualifies for"
+    };
+    let mut tiles = vec![Tile::new(title, value, note)];
     let Some(worst) = worst_record(partition, summary) else { return tiles };
     let cycles = figures::count(worst.statistics.count);
     tiles.push(Tile::new(
