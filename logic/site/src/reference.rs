@@ -75,6 +75,7 @@ const RULES: &str = "
   status tasks a `trigger`, freewheeling ones a `gap`; policy `deadline` serves cyclic tasks only.
 - Priorities are rate-monotonic unless they are written; two tasks have the same one only if both
   say so.
+- The `latency` of a class is at most its `cycle`.
 - `survival` goes with `real_time = \"firm\"` and `quantile` with `real_time = \"soft\"`.
 - `cache` has either `ways` or `colours`; a signal has either `initial` or `queue`.
 - `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists,

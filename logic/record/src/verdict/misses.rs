@@ -133,8 +133,8 @@ pub(super) fn share(record: &Record, limit_ns: u64, misses_ppm: u32) -> (Verdict
     (verdict, reason)
 }
 
-/// Returns `true` if the share of misses, of which there are so many in `count` cycles, is above the
-/// limit with 95 % confidence.
+/// Returns `true` if the share of misses, of which there are so many in `count` cycles, is above
+/// the limit with 95 % confidence.
 pub(crate) fn is_surely_above(misses: u64, count: u64, limit_ppm: u32) -> bool {
     let least_95 = 1.0 - exceedance_bound(count.saturating_sub(misses), count);
     least_95 > f64::from(limit_ppm) / 1e6

@@ -10,7 +10,7 @@ use crate::check::unique;
 use crate::raw::RawClass;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::words::{instead, list, nearest};
+use crate::words::{exact, instead, list, nearest};
 
 /// The classes that a partition may name.
 pub(super) struct Classes {
@@ -76,6 +76,30 @@ pub(super) fn check(
     classes
 }
 
+/// Refuses a latency beyond the cycle, by which whole cycles could be lost without a miss, where the
+/// class itself gives one of the two.
+fn check_latency(
+    own: &RawClass,
+    cycle_ns: u64,
+    latency_ns: u64,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) {
+    let key = match (own.latency, own.cycle) {
+        (Some(_), _) => "latency",
+        (None, Some(_)) => "cycle",
+        (None, None) => return,
+    };
+    if latency_ns > cycle_ns {
+        let (latency, cycle) = (exact(Nanos::new(latency_ns)), exact(Nanos::new(cycle_ns)));
+        collector.refuse(
+            &path.key(key),
+            format!("the latency of {latency} is beyond the cycle of {cycle}"),
+            "a release that late has lost its cycle; use the cycle at most",
+        );
+    }
+}
+
 /// Takes each figure from the nearest class in the chain that gives it.
 fn build(
     index: usize,
@@ -109,6 +133,9 @@ fn build(
             "the class has no cycle, latency or jitter, so nothing could be judged",
             "write for example `cycle = \"2 ms\"`",
         );
+    }
+    if let (Some(cycle_ns), Some(latency_ns)) = (cycle_ns, latency_ns) {
+        check_latency(own, cycle_ns, latency_ns, path, collector);
     }
     let strictness = strictness::check(&chain, base, path, collector);
     let ancestor = chain[1..].iter().find_map(|class| class.source.as_deref());

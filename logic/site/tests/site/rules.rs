@@ -172,6 +172,13 @@ fn classes_exist_and_have_figures_and_a_source() {
     breaks("#END", &own("source = \"x\""), "class.own", "no cycle, latency or jitter");
     breaks("#END", &own("like = \"own\""), "class.own.like", "own → own");
     breaks("#END", &own("like = \"nothing\""), "class.own.like", "there is no class `nothing`");
+    let beyond = own("cycle = \"2 ms\"\nlatency = \"3 ms\"\nsource = \"x\"");
+    breaks("#END", &beyond, "class.own.latency", "3 ms is beyond the cycle of 2 ms");
+    let shorter = own("like = \"own-too\"\ncycle = \"2 ms\"");
+    let too = "[[class]]\nname = \"own-too\"\nlatency = \"3 ms\"\nsource = \"x\"\n";
+    breaks("#END", &format!("{too}{shorter}"), "class.own.cycle", "beyond the cycle of 2 ms");
+    let equal = own("cycle = \"2 ms\"\nlatency = \"2 ms\"\nsource = \"x\"");
+    accepted("#END", &equal);
     let taken = "[[class]]\nname = \"motion-control\"\ncycle = \"1 s\"\nsource = \"x\"";
     breaks("#END", taken, "class.motion-control.name", "published");
 }
