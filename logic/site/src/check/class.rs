@@ -76,8 +76,8 @@ pub(super) fn check(
     classes
 }
 
-/// Refuses a latency beyond the cycle, by which whole cycles could be lost without a miss, where the
-/// class itself gives one of the two.
+/// Refuses a latency beyond the cycle, by which whole cycles could be lost without a miss, where
+/// the class itself gives one of the two.
 fn check_latency(
     own: &RawClass,
     cycle_ns: u64,
