@@ -393,6 +393,10 @@ fn a_class_that_bears_misses_shows_how_many_there_were() {
     assert!(shown.contains("except of these classes: firm-90 (firm: at most 90 in a row), firm-2"));
     assert!(shown.contains("which is one longer run of misses each 13.4 s"), "{shown}");
     assert!(shown.contains("Fastest cycle by the tenth-of-cycle rule: "), "{shown}");
+    assert!(shown.contains("or that of the source. Beside"), "the table has a column of limits");
+    let narrow = text::render(&evidence, 60, false);
+    let narrow = narrow.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(narrow.contains("of the source (rhel-real-time-150us 150 µs, rhel-"), "{narrow}");
     let page = html::render(&evidence, &[]);
     assert!(
         page.contains("soft: at most 0.1 % of the cycles") && page.contains("0.150\u{a0}% missed")

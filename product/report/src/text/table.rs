@@ -57,21 +57,22 @@ impl Page {
     }
 
     /// Appends a line for each class, with the figure that decided beside each verdict. In a narrow
-    /// terminal the latency limit is left out: it is a tenth of the cycle.
+    /// terminal the latency limit is left out: it is a tenth of the cycle, and others are told
+    /// below.
     pub(super) fn classes(&mut self, partition: &PartitionSummary<'_>) {
         if partition.columns.is_empty() || partition.rows.is_empty() {
             return;
         }
         let whole = self.class_table(partition, true);
-        if whole.fits(self.width) {
+        let with_limit = whole.fits(self.width);
+        if with_limit {
             self.table(&whole);
         } else {
             self.table(&self.class_table(partition, false));
         }
         self.line("");
         let comparison = partition.columns.iter().any(|column| !column.reserved);
-        let has_stated = partition.rows.iter().any(|row| row.class.latency_ns.is_some());
-        let stated = if has_stated { ", or that of the source" } else { "" };
+        let stated = stated_limits(partition, with_limit);
         let mut note = format!(
             "The latency limit is a tenth of the cycle{stated}. Beside a verdict stands what \
              decided: the largest latency, where nothing else is said."
@@ -132,6 +133,21 @@ impl Page {
             table.row(fields);
         }
         table
+    }
+}
+
+/// Tells of latency limits that are no tenth of a cycle, and which they are where the table has no
+/// place for them; empty where there are none.
+fn stated_limits(partition: &PartitionSummary<'_>, with_limit: bool) -> String {
+    let stated = partition.rows.iter().filter_map(|row| {
+        let limit = figures::set_nanos(row.class.latency_ns?);
+        Some(format!("{} {limit}", visible(&row.class.name)))
+    });
+    let stated: Vec<String> = stated.collect();
+    match (stated.is_empty(), with_limit) {
+        (true, _) => String::new(),
+        (false, true) => ", or that of the source".to_owned(),
+        (false, false) => format!(", or that of the source ({})", stated.join(", ")),
     }
 }
 
