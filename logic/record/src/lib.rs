@@ -11,6 +11,7 @@
 //! - [`reason`]: why a record can't be trusted, and what was not in force.
 //! - [`statistics`]: the summary, with every definition named.
 //! - [`class`], [`verdict`]: the application classes, and PASS, FAIL or NOT PROVEN.
+//! - [`ageing`]: what a verdict depends on, then and now.
 //! - [`document`]: the evidence document, records and verdicts in figures.
 //! - [`import`], [`export`]: other programs' formats in, theirs and tables out.
 //! - [`published`]: the papers' tables.
@@ -23,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ageing;
 pub mod class;
 pub mod compare;
 pub mod document;
