@@ -9,6 +9,7 @@ mod export;
 mod memory;
 mod osek;
 mod running;
+mod verdict;
 
 use std::path::PathBuf;
 
@@ -32,6 +33,7 @@ pub(crate) use running::{
     Assignment, Deploy, Down, Events, Force, Of, Ps, RestartRequest, RunningCommand, Set, Top,
     TraceRequest, Unforce, Up, Watch,
 };
+pub(crate) use verdict::VerdictRequest;
 
 /// Run industrial control programs beside ordinary workloads on one machine, and prove with
 /// evidence that their timing holds
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Print the records and verdicts of an evidence folder
     Show(Show),
+    /// List which verdicts hold for this machine as it is now
+    Verdict(VerdictRequest),
     /// Check that an evidence folder is as a machine has signed it
     Verify(Verify),
     /// Write the report and other formats of an evidence folder again
@@ -445,6 +449,11 @@ pub(crate) struct Verify {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Evidence that this machine has signed is compared with the machine as it \
+                        is: `EXPIRED since: kernel 6.1.0-1 → 6.1.0-2` says that its verdicts do \
+                        not hold any more, and why. `quietcore verdict` lists all that \
+                        hold.\n\nStatus 0 says that the folder is as it was written, whatever its \
+                        verdicts and whether they hold; 1 that it is not.")]
 pub(crate) struct Show {
     /// Path of the evidence folder
     pub(crate) folder: PathBuf,

@@ -41,8 +41,17 @@ pub(crate) fn folders(root: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the page of the runs in `root`.
-pub(crate) fn page(root: &Path, folders: &[String]) -> String {
+/// Returns the newest of these folders, at most [`RUNS_MAX`], the oldest of them first; and why
+/// each other one can't be read.
+pub(crate) fn newest<'n>(root: &Path, folders: &'n [String]) -> (Vec<&'n String>, Vec<String>) {
+    let (found, unread) = by_start(root, folders);
+    let left_out = found.len().saturating_sub(RUNS_MAX);
+    (found.into_iter().skip(left_out).collect(), unread.into_iter().map(|(_, why)| why).collect())
+}
+
+/// Orders folders by their start, the newest last; those without a manifest that can be read are
+/// returned with the reason.
+fn by_start<'n>(root: &Path, folders: &'n [String]) -> (Vec<&'n String>, Vec<(String, String)>) {
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for folder in folders {
         match read_manifest(&root.join(folder)) {
@@ -51,9 +60,15 @@ pub(crate) fn page(root: &Path, folders: &[String]) -> String {
         }
     }
     found.sort();
+    (found.into_iter().map(|(_, folder)| folder).collect(), unread)
+}
+
+/// Returns the page of the runs in `root`.
+pub(crate) fn page(root: &Path, folders: &[String]) -> String {
+    let (mut found, mut unread) = by_start(root, folders);
     let left_out = found.len().saturating_sub(RUNS_MAX);
     let mut entries = Vec::new();
-    for (_, folder) in found.split_off(left_out) {
+    for folder in found.split_off(left_out) {
         match read(&root.join(folder)) {
             Ok(evidence) => entries.push(Entry::of(folder, &evidence)),
             Err(error) => unread.push((folder.clone(), Causes(&error).to_string())),

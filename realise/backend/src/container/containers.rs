@@ -64,6 +64,16 @@ impl Containers {
         })
     }
 
+    /// Returns the name and version of the runtime that containers would have here now: `wanted`,
+    /// or else the first that works. Returns `None` if none works.
+    pub fn runtime_here(wanted: Option<ContainerRuntime>) -> Option<String> {
+        let source = Source::live();
+        let cgroups = Cgroups::read(&source);
+        let ground = Ground::read(&source, &cgroups);
+        let runtime = usable(&ground, &cgroups, wanted, geteuid().is_root()).ok()?;
+        Some(described(&runtime))
+    }
+
     /// Returns the setting of a partition's container.
     pub fn of_partition(&self, partition: &str, wish: ContainerWish) -> ContainerSetting {
         let name = self.name_of(partition);
@@ -85,8 +95,13 @@ impl Containers {
 
     /// Returns the name and version of the runtime, in one line, for the record of a run.
     pub fn runtime(&self) -> String {
-        self.runtime.version().unwrap_or_else(|| self.runtime.name().to_owned())
+        described(&self.runtime)
     }
+}
+
+/// Returns the name and version of a runtime, in one line.
+fn described(runtime: &RuntimeProgram) -> String {
+    runtime.version().unwrap_or_else(|| runtime.name().to_owned())
 }
 
 impl ContainerSetting {

@@ -34,6 +34,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Probe(request) => probe::run(request),
         Command::Running(command) => running::run(command),
         Command::Show(request) => show::run(&request),
+        Command::Verdict(request) => show::verdict::run(&request),
         Command::Verify(request) => show::verify::run(&request),
         Command::Report(request) => report::run(&request),
         Command::Import(request) => foreign::import::run(&request),

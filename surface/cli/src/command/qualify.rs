@@ -182,6 +182,9 @@ fn conclude(
     outcome: Outcome,
 ) -> Result<Status, Failure> {
     super::show::print_evidence(evidence, request.json)?;
+    if request.resume.is_some() {
+        super::show::print_ageing(evidence, request.json)?;
+    }
     crate::terminal::say(format_args!("report: {}", folder.join(finish::REPORT).display()));
     if let Some(index) = index {
         crate::terminal::say(format_args!("all runs: {}", index.display()));

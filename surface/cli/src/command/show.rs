@@ -1,5 +1,7 @@
 //! `quietcore show`
 
+pub(super) mod ageing;
+pub(super) mod verdict;
 pub(super) mod verify;
 
 use quietcore_evidence::Evidence;
@@ -13,6 +15,7 @@ pub(super) fn run(request: &Show) -> Result<Status, Failure> {
     let evidence = finish::read(&request.folder)?;
     let stale = finish::stale(&request.folder, &evidence, finish::own_key().as_ref());
     print_evidence(&evidence, request.json)?;
+    print_ageing(&evidence, request.json)?;
     for problem in &stale {
         terminal::say(format_args!("changed: {}", terminal::visible(problem)));
     }
@@ -28,4 +31,17 @@ pub(super) fn print_evidence(evidence: &Evidence, json: bool) -> Result<(), Fail
     } else {
         super::print(&text::render(evidence, terminal::width(), terminal::color()))
     }
+}
+
+/// Prints what has changed on this machine since some evidence of it was measured; nothing for
+/// evidence of others. Beside JSON, which is the evidence alone, it is a remark.
+pub(super) fn print_ageing(evidence: &Evidence, json: bool) -> Result<(), Failure> {
+    for line in ageing::Here::new().lines(evidence) {
+        if json {
+            terminal::say(line);
+        } else {
+            super::print_lines(&(line + "\n"))?;
+        }
+    }
+    Ok(())
 }

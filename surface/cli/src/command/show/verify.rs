@@ -1,9 +1,11 @@
 //! `quietcore verify`
 
 use quietcore_evidence::{Evidence, Signature, Statement, VerificationKey, pages_not_there};
+use quietcore_record::ageing::Change;
 use quietcore_record::verdict::Verdict;
 use serde::Serialize;
 
+use super::ageing::{Here, expired_line};
 use crate::arguments::Verify;
 use crate::command;
 use crate::finish;
@@ -23,6 +25,10 @@ struct Finding {
     keyid: Option<String>,
     /// The verdict that follows from the records.
     verdict: Verdict,
+    /// The changes of this machine by which its verdicts have expired; absent without one, and for
+    /// evidence of other machines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    expired_by: Vec<Change>,
     /// Pages that were signed and are missing. They say nothing of their own: `quietcore report`
     /// makes them from the rest.
     not_there: Vec<String>,
@@ -68,6 +74,7 @@ pub(in crate::command) fn run(request: &Verify) -> Result<Status, Failure> {
         signature,
         keyid: signed_by(&evidence.signature).map(VerificationKey::id),
         verdict: evidence.declared_verdict(),
+        expired_by: Here::new().expiring(&evidence),
         not_there: statement(&evidence.signature)
             .map(|statement| pages_not_there(folder, statement))
             .unwrap_or_default(),
@@ -130,6 +137,9 @@ fn words(finding: &Finding, evidence: &Evidence, key_given: bool) -> String {
     let name = visible(&evidence.manifest.name);
     let started_at = visible(&evidence.manifest.started_at);
     text.push_str(&format!("{}: {name}, {started_at}\n", finding.verdict));
+    if !finding.expired_by.is_empty() {
+        text.push_str(&format!("{}\n", expired_line(finding.expired_by.iter())));
+    }
     if let Some(statement) = statement(&evidence.signature) {
         let files = statement.subject.len() - finding.not_there.len();
         text.push_str(&format!("{files} files are as they were signed\n"));
