@@ -14,7 +14,7 @@
 //! - [`ageing`]: what a verdict depends on, then and now.
 //! - [`document`]: the evidence document, records and verdicts in figures.
 //! - [`import`], [`export`]: other programs' formats in, theirs and tables out.
-//! - [`published`]: the papers' tables.
+//! - [`published`]: the papers' tables, and the counterpart of all that they show.
 //! - [`ledger`]: where the time of each late release went.
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.

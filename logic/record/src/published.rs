@@ -15,9 +15,12 @@
 //!
 //! A table's id is its paper and its place, such as `queiroz2023/table-4`. Earlier versions called
 //! the papers by number; [`find`] still takes `000/table-4`.
+//!
+//! [`exhibit`] lists everything that the papers show, drawings too, with its counterpart here.
 
 mod box_plot;
 mod catalogue;
+pub mod exhibit;
 mod papers;
 
 use std::sync::LazyLock;
@@ -27,6 +30,7 @@ use serde::Serialize;
 use crate::isolation;
 
 pub use box_plot::BoxPlot;
+use exhibit::{Content, exhibits};
 
 /// A paper whose tables stand here.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -287,6 +291,13 @@ impl Table {
         Some((row[column].number()? * unit, row[column].half_step() * unit))
     }
 
+    /// Returns `true` if it holds statistics of runs, beside which those of a record may stand.
+    pub fn has_figures_of_a_run(&self) -> bool {
+        let is_of_others =
+            matches!(self.quantity, Quantity::Limit | Quantity::Setup | Quantity::Slowdown);
+        !is_of_others && self.columns.iter().any(|column| column.figure.is_some())
+    }
+
     /// Returns the rows as box plots; empty for a table without quartiles.
     pub fn box_plots(&self) -> Vec<BoxPlot> {
         self.rows.iter().filter_map(|row| BoxPlot::of(self, row)).collect()
@@ -301,17 +312,34 @@ pub fn tables() -> &'static [Table] {
 
 /// No table has this id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{asked}` is no published table; use {nearest}, the nearest of {}",
-    self.known.join(", ")
-)]
-pub struct UnknownTable {
-    /// The id that was asked for.
-    pub asked: String,
-    /// The id that it resembles most.
-    pub nearest: &'static str,
-    /// The ids of all tables.
-    pub known: Vec<&'static str>,
+pub enum FindError {
+    /// Nothing in the papers has it.
+    #[error(
+        "`{asked}` is no published table; use {nearest}, the nearest of {}",
+        known.join(", ")
+    )]
+    Unknown {
+        /// The id that was asked for.
+        asked: String,
+        /// The id that it resembles most.
+        nearest: &'static str,
+        /// The ids of all tables.
+        known: Vec<&'static str>,
+    },
+    /// It is a plot of the figures of another table.
+    #[error("`{id}` is a plot of the figures of {table}; use that")]
+    PlotOfTable {
+        /// Id of the figure.
+        id: &'static str,
+        /// Id of the table whose figures it plots.
+        table: &'static str,
+    },
+    /// It was printed as a picture.
+    #[error("`{id}` was printed without figures; `compare --tables` says what its counterpart is")]
+    Picture {
+        /// Id of the figure.
+        id: &'static str,
+    },
 }
 
 /// Finds the table of an id.
@@ -319,18 +347,25 @@ pub struct UnknownTable {
 /// An id whose paper is called by its number, such as `000/table-4`, is taken, too.
 ///
 /// # Errors
-/// [`UnknownTable`] with the known ids.
-pub fn find(id: &str) -> Result<&'static Table, UnknownTable> {
+/// [`FindError`] with the known ids, or with what the papers have there.
+pub fn find(id: &str) -> Result<&'static Table, FindError> {
     let tables = tables();
     let named = by_key(id);
     if let Some(table) = tables.iter().find(|table| table.id == named) {
         return Ok(table);
     }
+    if let Some(picture) = exhibits().iter().find(|exhibit| exhibit.id == named) {
+        return Err(match picture.content {
+            Content::PlotOfTable(table) => FindError::PlotOfTable { id: picture.id, table },
+            _ => FindError::Picture { id: picture.id },
+        });
+    }
     let asked: String = id.chars().take(80).collect();
     let named: String = named.chars().take(80).collect();
     let distance = |table: &&Table| strsim::damerau_levenshtein(table.id, &named);
     let nearest = tables.iter().min_by_key(distance).map_or("", |table| table.id);
-    Err(UnknownTable { asked, nearest, known: tables.iter().map(|table| table.id).collect() })
+    let known = tables.iter().map(|table| table.id).collect();
+    Err(FindError::Unknown { asked, nearest, known })
 }
 
 /// Returns the id with the paper's key in place of its number.

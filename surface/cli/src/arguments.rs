@@ -541,10 +541,10 @@ pub(crate) struct Compare {
     /// A published table to put beside the run, such as `queiroz2023/table-4`
     #[arg(long, value_name = "TABLE")]
     pub(crate) with: Option<String>,
-    /// List the published tables
+    /// List every table and figure of the papers, with the commands of its counterpart
     #[arg(long)]
     pub(crate) tables: bool,
-    /// Print the comparison as JSON
+    /// Print the comparison, or the list, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

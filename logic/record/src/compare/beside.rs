@@ -176,9 +176,7 @@ fn has_figures_of_a_run(table: &Table) -> Result<(), BesideError> {
         Quantity::Limit => Err(BesideError::NotMeasured { table: id, quantity }),
         Quantity::Setup => Err(BesideError::OfConditions { table: id, quantity }),
         Quantity::Slowdown => Err(BesideError::OfSeveral { table: id }),
-        _ if table.columns.iter().all(|column| column.figure.is_none()) => {
-            Err(BesideError::NoFigures { table: id })
-        }
+        _ if !table.has_figures_of_a_run() => Err(BesideError::NoFigures { table: id }),
         _ => Ok(()),
     }
 }

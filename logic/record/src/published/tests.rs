@@ -136,8 +136,13 @@ fn a_paper_may_be_called_by_its_number() {
 #[test]
 fn an_unknown_id_is_answered_with_the_nearest() {
     let error = find("queiroz2023/table4").unwrap_err();
-    assert_eq!(error.nearest, "queiroz2023/table-4");
-    assert_eq!(find("000/table4").unwrap_err().nearest, "queiroz2023/table-4");
+    for id in ["queiroz2023/table4", "000/table4"] {
+        let error = find(id).unwrap_err();
+        assert!(
+            matches!(error, FindError::Unknown { nearest: "queiroz2023/table-4", .. }),
+            "{id}: {error:?}"
+        );
+    }
     assert_eq!(
         error.to_string(),
         "`queiroz2023/table4` is no published table; use queiroz2023/table-4, the nearest of \
@@ -147,6 +152,21 @@ fn an_unknown_id_is_answered_with_the_nearest() {
          hofer2019/table-1, hofer2019/figure-1, mahmud2014/table-1, mahmud2014/table-2, \
          mahmud2014/table-3"
     );
+}
+
+#[test]
+fn a_picture_of_a_paper_is_answered_with_what_stands_there() {
+    let error = |id| find(id).unwrap_err();
+    let table = "queiroz2023/table-3";
+    assert_eq!(
+        error("queiroz2023/figure-8"),
+        FindError::PlotOfTable { id: "queiroz2023/figure-8", table }
+    );
+    assert_eq!(error("001/figure-1"), FindError::Picture { id: "scordino2020/figure-1" });
+    assert!(
+        error("queiroz2023/figure-8").to_string().ends_with("of queiroz2023/table-3; use that")
+    );
+    assert!(error("mahmud2014/figure-4").to_string().contains("printed without figures"));
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! `quietcore compare`
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use quietcore_evidence::Evidence;
@@ -9,6 +8,7 @@ use quietcore_record::published;
 use quietcore_report::comparison;
 use serde::Serialize;
 
+use super::tables;
 use crate::arguments::Compare;
 use crate::status::{Failure, Status};
 use crate::{finish, terminal};
@@ -17,7 +17,7 @@ pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
     match (&request.folder, &request.other, &request.with) {
         (Some(folder), Some(other), _) => two_runs(folder, other, request.json),
         (Some(folder), None, Some(table)) => with_table(folder, table, request.json),
-        _ => list_tables(request.json),
+        _ => tables::list(request.json),
     }
 }
 
@@ -67,33 +67,6 @@ fn with_table(folder: &Path, table: &str, json: bool) -> Result<Status, Failure>
         super::print(&comparison::beside(&beside, terminal::width()))?;
     }
     Ok(trust(&[&evidence]))
-}
-
-fn list_tables(json: bool) -> Result<Status, Failure> {
-    if json {
-        super::print_json(&published::tables())?;
-        return Ok(Status::Done);
-    }
-    super::print(&listing())?;
-    Ok(Status::Done)
-}
-
-/// Returns the tables of each paper below its citation.
-fn listing() -> String {
-    let width = published::tables().iter().map(|table| table.id.len()).max().unwrap_or_default();
-    let mut text = String::new();
-    let mut paper = "";
-    for table in published::tables() {
-        if table.citation.key != paper {
-            let gap = if paper.is_empty() { "" } else { "\n" };
-            paper = table.citation.key;
-            writeln!(text, "{gap}{}", table.citation.line())
-                .expect("writing to a string cannot fail");
-        }
-        writeln!(text, "  {:<width$}  {}", table.id, table.title)
-            .expect("writing to a string cannot fail");
-    }
-    text
 }
 
 /// Returns the status of a comparison. Damaged evidence is compared, but does not count as whole.

@@ -2,5 +2,6 @@
 
 pub(super) mod compare;
 pub(super) mod import;
+mod tables;
 
 use super::{print, print_json, show};
