@@ -12,8 +12,9 @@ pub(super) const ALL: &[Exhibit] = &[
         ],
         Some("a guest with a kernel of its own, as under VirtualBox, needs the backend `qemu`"),
         "one kernel isolates a process from the rest, in place of guest and host; so its last two \
-         rows are measured as the two before them. Its load is that of queiroz2023, as root. The \
-         partition wakes early, and its wake-up latency is what stands beside the paper's",
+         rows are measured as the two before them. It needs root, and its load is that \
+         of queiroz2023. The partition wakes early, and its wake-up latency is what stands beside \
+         the paper's",
     ),
     Exhibit::of_table(
         "hofer2019/figure-1",

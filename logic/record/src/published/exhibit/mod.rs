@@ -31,17 +31,17 @@ pub struct Exhibit {
     pub id: &'static str,
     /// Its subject in our words; `None` where a [`Table`] of the same id has a title.
     own_title: Option<&'static str>,
-    /// What the paper prints there.
+    /// Kind of what the paper prints there.
     pub content: Content,
     /// The commands of the counterpart, in their order; empty where there is none.
     pub commands: &'static [&'static str],
-    /// What is not there yet for a whole counterpart; `None` where nothing is.
+    /// Parts that a whole counterpart still lacks; `None` where it lacks none.
     pub missing: Option<&'static str>,
     /// Differences of the counterpart from the paper's method.
     pub differs: &'static str,
 }
 
-/// What a paper prints at a place.
+/// Kind of what a paper prints at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
@@ -55,7 +55,7 @@ pub enum Content {
     Drawing,
 }
 
-/// How much of the counterpart there is.
+/// Part of the counterpart that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Availability {
@@ -106,7 +106,7 @@ impl Exhibit {
             .expect("the id of an exhibit begins with the key of its paper")
     }
 
-    /// Returns its subject.
+    /// Returns its subject: the title of its [`Table`], or its own.
     pub fn title(&self) -> &'static str {
         self.own_title.or_else(|| Some(self.table()?.title)).unwrap_or_default()
     }

@@ -17,6 +17,8 @@ call the papers by author and year.
 
 - Type the commands in the root of the repository. They take as long as the papers measured; give a
   shorter `--duration` for a first look. Site files of the papers are in `examples/papers`.
+- Rows that begin with the same command share its folder: `--out` never writes into one that is
+  there.
 - What a machine must have is said by `quietcore doctor`, and by `quietcore plan` for a site file.
   `--backend kvm` and `probe irq` need `/dev/kvm` and a processor that runs guests natively;
   where it interprets them, the timing is not valid and the record says so.

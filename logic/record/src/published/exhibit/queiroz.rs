@@ -113,8 +113,8 @@ pub(super) const ALL: &[Exhibit] = &[
         Content::Drawing,
         &["quietcore plan examples/papers/queiroz2023.toml"],
         Some(HYPERVISORS),
-        "the plan has the bare machine; each partition could name the backend `kvm` for a guest of \
-         ours",
+        "the plan has the bare machine; with a `model`, a partition may name the backend \
+         `kvm` for a guest of ours",
     ),
     Exhibit::of_picture(
         ("queiroz2023/figure-8", "Cost of each hypervisor without load"),

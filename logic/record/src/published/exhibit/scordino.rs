@@ -62,7 +62,7 @@ pub(super) const ALL: &[Exhibit] = &[
         "scordino2020/figure-6",
         &["quietcore probe memory --parts routines --out routines"],
         Some("with page colours, as the probe runs in no guest"),
-        "the kernel in a process, so that no hypervisor is in the path; ratios of medians with \
-         95 % intervals, in place of smallest, mean and largest",
+        "the kernel in a process, so that no hypervisor is in the path; smallest, mean and \
+         largest over the mean alone, as there, and the ratio of the means with its 95 % interval",
     ),
 ];

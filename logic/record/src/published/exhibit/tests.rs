@@ -1,11 +1,11 @@
-//! Tests of the list of exhibits: complete, each with a counterpart or the reason why there is none.
+//! Tests of the list of exhibits: complete, each with a counterpart or a reason for having none.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::*;
 
-/// What each paper has, counted in the papers themselves.
+/// Tables and figures of each paper, counted in the papers themselves.
 const IN_PAPERS: [(&str, usize, usize); 5] = [
     ("queiroz2023", 5, 12),
     ("scordino2020", 1, 6),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::status::{Failure, Status};
 use crate::terminal;
 
-/// What stands below the list.
+/// The text below the list.
 const LEGEND: &str = "`*` marks what `compare FOLDER --with NAME` puts beside a run. Commands are \
                       typed in the root of the repository. docs/papers.md says what differs from \
                       each paper's method; --json has that and all published figures.";
@@ -82,8 +82,8 @@ fn listing(width: usize) -> String {
             text.push('\n');
         }
         let mark = if exhibit.stands_beside_runs() { '*' } else { ' ' };
-        writeln!(text, "{mark} {}  {}", exhibit.id, exhibit.title())
-            .expect("writing to a string cannot fail");
+        let title = format!("{mark} {}  {}", exhibit.id, exhibit.title());
+        fill(&mut text, &title, ["", "    "], width, "");
         for command in exhibit.commands {
             fill(&mut text, command, ["    ", "      "], width, " \\");
         }
