@@ -80,7 +80,9 @@ impl Facts {
             Reading::Read(_) => Ok(()),
             _ => Err(Obstacle {
                 what: "`qemu-system-x86_64` is not installed".to_owned(),
-                remedy: "install it, such as Debian's package `qemu-system-x86`".to_owned(),
+                remedy:
+                    "install it, such as Debian's package `qemu-system-x86`, or choose `process`"
+                        .to_owned(),
             }),
         }
     }

@@ -95,7 +95,7 @@ fn wait_for_end(process: u32, what: &str) {
 fn processes(site: &Site) -> (u32, u32) {
     let end = Instant::now() + PATIENCE;
     loop {
-        let own = site.client().list().unwrap()[0].pid;
+        let own = site.client().list().expect("the site answers")[0].pid;
         match own.map(|own| (own, children(own))) {
             Some((own, started)) if started.len() == 1 => return (own, started[0]),
             other => assert!(Instant::now() < end, "no process that has started QEMU: {other:?}"),

@@ -107,6 +107,36 @@ fn both_tasks_of_the_turbine_are_judged_each_by_its_own_period() {
     assert_eq!(limit("governor.tp2.load"), 10_000_000);
 }
 
+/// Goal: a program whose processor is emulated runs as it does elsewhere, and no time of it counts.
+#[test]
+fn a_program_in_an_emulated_guest_runs_and_none_of_its_times_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let qemu = std::process::Command::new("qemu-system-x86_64").arg("--version").output();
+    if qemu.is_err() {
+        quietcore_skip::skip!("no QEMU; install Debian's qemu-system-x86");
+        return;
+    }
+    let Some(site) = example(folder.path(), "osek") else { return };
+    let file = folder.path().join(&site);
+    let guest = "backend = \"qemu\"\nguest = { accelerator = \"tcg\" }";
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("backend = \"process\"", guest)).unwrap();
+    let run = call(
+        folder.path(),
+        &["qualify", &site, "--profile", "tp2", "--duration", "2 s", "--out", "run", "--json"],
+    );
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    let records = records(&run.out);
+    assert!(records[0]["statistics"]["count"].as_u64().unwrap() > 100, "{}", run.err);
+    for record in &records {
+        let reasons = record["invalid_because"].to_string();
+        assert!(reasons.contains("guests here are emulated by QEMU (TCG)"), "{reasons}");
+    }
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let verdicts = document["verdicts"].as_array().unwrap();
+    assert!(!verdicts.is_empty() && verdicts.iter().all(|one| one["verdict"] != "pass"));
+}
+
 /// Goal: an OSEK program is qualified as any other, with a record of each task of its kernel.
 #[test]
 fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {

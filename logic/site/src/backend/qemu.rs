@@ -2,8 +2,9 @@
 
 use quietcore_units::ByteSize;
 
-use super::{Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement};
-use super::{MemoryForm, ProgramForm};
+use super::{
+    Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement, MemoryForm, ProgramForm,
+};
 
 pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     word: "qemu",
@@ -19,7 +20,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     // Its kernel shares the processor among its tasks by priority.
     enforces_budget: false,
     has_colours: false,
-    may_spin: true,
+    may_spin: false,
     runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,

@@ -5,7 +5,7 @@ use quietcore_units::{ByteSize, CpuSet, Wake};
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Changed, Degradation, granted};
-use crate::site::{Cache, Control, Partition, Scheduling, Site, real_time_share};
+use crate::site::{Accelerator, Cache, Control, Partition, Scheduling, Site, real_time_share};
 use crate::words::{list, policy};
 
 /// Memory that a process locks at least: its code, its stacks and the exchange.
@@ -51,10 +51,23 @@ pub(super) fn all(site: &Site, machine: &Machine, changed: &Changed) -> Vec<Degr
         spinning(site, partition, machine, &mut add);
         memory(partition, machine, &mut add);
         colours(partition, &mut add);
+        emulation(partition, &mut add);
     }
     containers(site, machine, &mut add);
     without_program(site, &mut add);
     all
+}
+
+/// A guest whose processor is emulated.
+fn emulation(partition: &Partition, add: &mut impl FnMut(String, &'static str, String)) {
+    if partition.backend.declaration().has_accelerator && partition.accelerator == Accelerator::Tcg
+    {
+        add(
+            format!("QEMU emulates the processor of partition `{}`", partition.name),
+            "its times are none, and no verdict passes",
+            "leave out `guest.accelerator` on a machine with KVM".to_owned(),
+        );
+    }
 }
 
 /// Pinned partitions on CPUs that are not kept free of other tasks.

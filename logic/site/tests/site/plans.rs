@@ -2,6 +2,7 @@
 
 mod budgets;
 mod demand;
+mod guests;
 mod probes;
 
 use quietcore_site::{

@@ -27,9 +27,16 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         real_time_ppm: 950_000,
         dma_latency: true,
         kvm: Err(no_guests()),
+        qemu: Err(no_qemu()),
         containers: vec![(ContainerRuntime::Runc, Ok(()))],
         container_real_time_us: None,
     }
+}
+
+/// Why there are no guests of QEMU.
+fn no_qemu() -> Obstacle {
+    let what = "`qemu-system-x86_64` is not installed".to_owned();
+    Obstacle { what, remedy: "choose `process`".into() }
 }
 
 /// Why there are no guests.

@@ -1,0 +1,51 @@
+//! Plans of guests under QEMU: what they need of the machine, and what they can't have yet.
+
+use quietcore_site::{Accelerator, Machine, Site, plan_run};
+
+use super::{degraded, refused};
+use crate::support::{machine, no_guests, read_text};
+
+/// Returns a site with one partition under QEMU, with these lines in it.
+fn site(lines: &str) -> Site {
+    let text = format!(
+        "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+         backend = \"qemu\"\n{lines}\n[partition.vcr]\ncpus = [1]\n\
+         [partition.program]\nmodel = \"m\"\n"
+    );
+    read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn a_guest_under_qemu_needs_qemu_and_kvm_unless_it_is_emulated() {
+    const KEY: &str = "partition.a.backend";
+    let (usual, emulated) = (site(""), site("guest = { accelerator = \"tcg\" }"));
+    assert_eq!(usual.partitions()[0].accelerator, Accelerator::Kvm);
+    assert!(usual.has_guests_under_kvm() && !emulated.has_guests_under_kvm());
+    let bare = machine(2);
+    refused(&usual, &bare, KEY, "`qemu-system-x86_64` is not installed");
+    refused(&emulated, &bare, KEY, "`qemu-system-x86_64` is not installed");
+    let without_kvm = Machine { qemu: Ok(()), kvm: Err(no_guests()), ..machine(2) };
+    refused(&usual, &without_kvm, KEY, "/dev/kvm can't be opened here");
+    let (shown, _) = degraded(&emulated, &without_kvm);
+    assert!(shown.contains("QEMU emulates the processor of partition `a`"), "{shown}");
+    let both = Machine { qemu: Ok(()), kvm: Ok(()), ..machine(2) };
+    assert!(plan_run(&usual, &both).is_ok());
+}
+
+#[test]
+fn a_choice_of_the_machine_and_a_fieldbus_are_refused_where_there_is_none() {
+    let text = "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+                backend = \"BACKEND\"\nguest = { accelerator = \"tcg\" }\n[partition.vcr]\n\
+                cpus = [1]\n[partition.program]\nmodel = \"m\"\nperiod = \"10 ms\"\n\
+                [fieldbus.bus]\npartition = \"a\"\ninterface = \"sim\"\ncycle = \"10 ms\"\n";
+    let problems = |backend: &str| {
+        let problems = read_text(&text.replace("BACKEND", backend)).expect_err("it is refused");
+        problems.to_string()
+    };
+    let kvm = problems("kvm");
+    assert!(kvm.contains("of the backend `kvm` leaves no choice of its machine"), "{kvm}");
+    assert!(kvm.contains("choose the backend `qemu`"), "{kvm}");
+    let qemu = problems("qemu");
+    assert!(qemu.contains("partition `a` of the backend `qemu` drives no fieldbus"), "{qemu}");
+    assert!(qemu.contains("`process`, `container` or `kvm`"), "{qemu}");
+}
