@@ -14,7 +14,7 @@
 
 mod pci;
 
-use core::arch::x86_64::{__cpuid, _rdtsc};
+use core::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
 use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -63,7 +63,7 @@ pub(crate) unsafe fn introduce() -> bool {
     unsafe {
         map_first(INTRODUCTION_PLACE, memory + INTRODUCTION, 0);
         if let Some(registers) = control.vectors() {
-            map_first(VECTORS_PLACE, registers, UNCACHED);
+            map_first(VECTORS_PLACE, registers & !(PAGE_BYTES as u64 - 1), UNCACHED);
             control.direct_first_vector(
                 VECTORS_PLACE + registers % PAGE_BYTES as u64,
                 vector::ATTENTION,
@@ -84,8 +84,16 @@ pub(crate) unsafe fn introduce() -> bool {
         Window::Exchange.show(exchange);
         EXCHANGE_AT.store(exchange, Relaxed);
     }
-    // SAFETY: every processor with 64 bits has the counter.
-    introduction.ask(|| unsafe { _rdtsc() });
+    introduction.ask(|| {
+        // SAFETY: every processor with 64 bits has the counter, and the fences, which keep the
+        // processor from reading it earlier or later.
+        unsafe {
+            _mm_lfence();
+            let counter = _rdtsc();
+            _mm_lfence();
+            counter
+        }
+    });
     true
 }
 

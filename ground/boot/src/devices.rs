@@ -85,8 +85,8 @@ const AFTER: usize = 6;
 const MEASURED: usize = 7;
 const READY: usize = 8;
 
-/// A device's number on the bus and the number of its function, for one of these devices; `None`
-/// where there are no so many.
+/// Returns a device's number on the bus and the number of its function; `None` if `number` is not
+/// below [`DEVICES_MAX`].
 pub const fn function_of(number: usize) -> Option<(u8, u8)> {
     if number >= DEVICES_MAX {
         return None;
@@ -104,8 +104,8 @@ pub struct Lead {
     pub width: u64,
 }
 
-/// The begin of a guest whose host knows neither its counter nor when it reads: they compare their
-/// counters, then the host writes its page.
+/// The handshake at a guest's start: both sides compare their counters, then the host writes its
+/// page.
 ///
 /// | word | content | who writes |
 /// |---:|---|---|

@@ -126,6 +126,7 @@ pub(crate) fn words(eax: u32, ebx: u32, ecx: u32, edx: u32) -> CpuidWords {
 }
 
 const TUNED: &[(&str, &str)] = &[
+    ("usr/bin/qemu-system-x86_64", ""),
     ("proc/version", "Linux version 6.1.0-rt (Debian) #1 SMP PREEMPT_RT Debian 6.1"),
     ("proc/sys/kernel/osrelease", "6.1.0-rt\n"),
     ("proc/cmdline", "root=/dev/sda1 isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3 quiet"),

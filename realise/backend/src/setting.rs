@@ -122,8 +122,8 @@ impl BackendSetting {
         Self(self.0.unpinned())
     }
 
-    /// Returns what emulates the processor of the partition, as the end of a sentence; its times
-    /// are none then.
+    /// Returns what emulates the processor of the partition, as the end of a sentence; the times
+    /// measured in it are not real then.
     pub fn emulation(&self) -> Option<&'static str> {
         self.0.emulation()
     }

@@ -69,7 +69,7 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the bytes of the exchange's file, of which so many are needed.
+    /// Returns the size of the exchange's file in bytes; at least `needed`.
     fn exchange_bytes(&self, needed: usize) -> usize {
         needed
     }

@@ -110,13 +110,10 @@ fn kvm_device(view: &View<'_>) -> Finding {
 }
 
 fn qemu(view: &View<'_>) -> Finding {
-    let draft =
-        finding("qemu", Area::Virtualization, "QEMU, for guests of other kernels than ours")
-            .right("installed")
-            .effect(format!(
-                "partitions with the backend {} are not possible",
-                backends(|it| it.requires == HostRequirement::Qemu)
-            ));
+    let draft = finding("qemu", Area::Virtualization, "QEMU").right("installed").effect(format!(
+        "partitions with the backend {} are not possible",
+        backends(|it| it.requires == HostRequirement::Qemu)
+    ));
     match &view.facts.virtualization.qemu {
         Reading::Read(path) => draft.read(path.clone()).ok(),
         _ => draft.read("not installed").fix("`apt-get install qemu-system-x86`").advice(),

@@ -44,8 +44,8 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// Makes slots with their code in memory that `code` has of a size for a slot of this index.
-    /// They have room for programs like `first`. `data` are the data slots of the exchange.
+    /// Makes both slots, with room for programs like `first`. `data` are the data slots of the
+    /// exchange; `code` returns the memory for the code of a slot, by its index and size.
     ///
     /// # Errors
     /// When there is no memory; in words.

@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use command_fds::CommandFdExt as _;
 use quietcore_boot::devices::{CONTROL, DEVICES_MAX, EXCHANGE, FIRST_CHANNEL, function_of};
 use quietcore_boot::port;
+use quietcore_microvm::devices::console::Console;
 use quietcore_process::bound;
 use quietcore_process::remark::remark;
 use quietcore_site::Accelerator;
@@ -21,8 +22,10 @@ use quietcore_units::ByteSize;
 /// The program, found by `PATH`.
 pub(super) const QEMU: &str = "qemu-system-x86_64";
 
-/// Longest line of the guest's console, or of QEMU's own words, that is passed on whole.
+/// Longest line of QEMU's own words that is passed on whole.
 const LINE_BYTES_MAX: u64 = 1 << 10;
+/// Bytes of the console that are taken at once.
+const CONSOLE_BYTES: usize = 4 << 10;
 /// Stack of a thread that passes lines on.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -52,19 +55,20 @@ pub(super) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts QEMU, which waits for its monitor before the guest's first instruction.
+    /// Starts QEMU, which waits for its monitor before the guest's first instruction. What the
+    /// guest writes goes to `console`.
     ///
     /// # Errors
     /// When it can't be started, or a file can't be a device; in words.
-    pub(super) fn start(parts: Parts) -> Result<Self, String> {
+    pub(super) fn start(parts: Parts, console: Console) -> Result<Self, String> {
         let mut command = command(parts)?;
         bound::end_with_this_thread(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child =
             command.spawn().map_err(|error| format!("`{QEMU}` can't be started: {error}"))?;
         let mut emulator = Self { child, readers: Vec::new() };
-        let console = emulator.child.stdout.take().map(|pipe| pass_on("console", "", pipe));
-        let errors = emulator.child.stderr.take().map(|pipe| pass_on("errors", "QEMU: ", pipe));
+        let console = emulator.child.stdout.take().map(|pipe| collect(console, pipe));
+        let errors = emulator.child.stderr.take().map(pass_on);
         for reader in [console, errors].into_iter().flatten() {
             let reader = reader.map_err(|error| format!("no thread can be started: {error}"))?;
             emulator.readers.push(reader);
@@ -109,14 +113,14 @@ fn command(parts: Parts) -> Result<Command, String> {
     command.args(["-sandbox", sandbox]);
     let (accelerator, processor) = match parts.accelerator {
         Accelerator::Kvm => ("kvm", "host"),
-        Accelerator::Tcg => ("tcg,thread=single", "max"),
+        Accelerator::Tcg => ("tcg,thread=single,tb-size=32", "max"),
     };
     command.args(["-accel", accelerator, "-cpu", processor, "-smp", "1"]);
     let off = ["usb", "sata", "smbus", "smm", "vmport", "hpet"];
     let off: String = off.iter().map(|name| format!(",{name}=off")).collect();
     command.args(["-machine", &format!("q35,memory-backend=own,dump-guest-core=off{off}")]);
     command.args(["-m", &format!("{memory}B")]);
-    let own = format!("memory-backend-memfd,id=own,size={memory},share=off,prealloc=on");
+    let own = format!("memory-backend-ram,id=own,size={memory},prealloc=on");
     command.args(["-object", &own]);
     let locks = if parts.locks { "mem-lock=on" } else { "mem-lock=off" };
     command.args(["-overcommit", locks]);
@@ -168,13 +172,20 @@ fn path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Passes lines on to the host, each with what goes before it, until their writer has ended.
-fn pass_on(
-    name: &str,
-    before: &'static str,
-    pipe: impl Read + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
-    let thread = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+/// Puts what the guest writes into its console, which keeps some of it and counts the rest.
+fn collect(console: Console, mut pipe: impl Read + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let thread = thread::Builder::new().name("console".to_owned()).stack_size(STACK_BYTES);
+    thread.spawn(move || {
+        let mut bytes = [0; CONSOLE_BYTES];
+        while let Ok(count @ 1..) = pipe.read(&mut bytes) {
+            console.say(&bytes[..count]);
+        }
+    })
+}
+
+/// Passes on what QEMU itself says, line by line, until it has ended.
+fn pass_on(pipe: impl Read + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let thread = thread::Builder::new().name("errors".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || {
         let mut pipe = BufReader::new(pipe);
         let mut line = Vec::new();
@@ -184,7 +195,7 @@ fn pass_on(
                 Ok(0) | Err(_) => return,
                 Ok(_) => {
                     let text = String::from_utf8_lossy(&line);
-                    remark(format_args!("{before}{}", text.trim_end()));
+                    remark(format_args!("QEMU: {}", text.trim_end()));
                 }
             }
         }

@@ -20,7 +20,7 @@
 //! | `emulator` | QEMU's process |
 //! | `host` | the surroundings of the partition's process |
 //! | `monitor` | QEMU's monitor |
-//! | `setting` | the wishes of a partition |
+//! | `setting` | the words of the site file about the guest |
 
 mod control;
 mod doorbell;
@@ -29,8 +29,9 @@ mod host;
 mod monitor;
 mod setting;
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,17 +41,22 @@ use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
 use quietcore_clock::Counter as HostCounter;
 use quietcore_exchange::{Recorder, Region, Slot};
+use quietcore_microvm::devices::console::{Console, ConsoleReader};
 use quietcore_microvm::processor::counter::Counter;
 use quietcore_microvm::slot::Shared;
 use quietcore_process::channel::ChannelMemory;
+use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_process::thread::prepare_other;
 use quietcore_release::process::settings::{note_refused, number_of};
-use quietcore_scan::guest::job::GuestBuild;
+use quietcore_scan::guest::job::{GuestBuild, GuestJob};
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_scan::process::orders::Orders;
-use quietcore_units::{CpuId, ThreadRequest};
+use quietcore_site::Accelerator;
+use quietcore_units::{CpuId, Scheduling, ThreadRequest};
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::fieldbus::FieldbusJob;
 use crate::guest::delivery::{Delivery, inherited};
@@ -66,9 +72,13 @@ use monitor::Monitor;
 pub(crate) use setting::QemuInterior;
 pub use setting::QemuSetting;
 
-/// Longest time until the guest's first instructions: firmware on a machine that is emulated twice.
-const BOOT: Duration = Duration::from_secs(120);
-/// Rate that counts of the host's counter are compared at; what it is cancels out.
+/// Longest time until the guest's first instructions, firmware before them; less than the
+/// supervisor waits for the first cycle.
+const BOOT: Duration = Duration::from_secs(40);
+/// The guest's counter is compared with the host's in a round of this length at most, in counts, or
+/// somebody is told: some 0.3 ms.
+const WIDTH_USUAL: u64 = 1 << 20;
+/// Rate at which counts of the host's counter are compared; any will do.
 const ANY_RATE: u64 = 1_000_000_000;
 
 /// A guest that waits for its first instruction, with everything that it needs.
@@ -84,6 +94,7 @@ pub(crate) struct Ready {
     /// An instant before QEMU was started, by the host's counter.
     begun: Moment,
     memory_refused: Option<i32>,
+    console: ConsoleReader,
 }
 
 impl Ready {
@@ -102,7 +113,10 @@ impl Ready {
             return Err("a guest under QEMU drives no fieldbus".to_owned());
         }
         let begun = moment(Counter::new(ANY_RATE, 0));
-        let memory_refused = settings::lock_memory().err().map(|error| number_of(&error));
+        let is_real = interior.setting.accelerator == Accelerator::Kvm;
+        let locked = settings::lock_memory().and_then(|()| may_lock_much());
+        let memory_refused = locked.err().map(|error| number_of(&error));
+        let (console, lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
         let files = channel_files(job)?;
         let sizes: Result<Vec<u64>, _> =
             files.iter().map(|file| file.metadata().map(|it| it.len())).collect();
@@ -125,16 +139,18 @@ impl Ready {
         let (mut monitor, monitor_end) =
             Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
         let page = page(&interior.setting, region);
-        let mut emulator = Emulator::start(Parts {
+        let parts = Parts {
             accelerator: interior.setting.accelerator,
             memory: interior.setting.memory,
-            locks: memory_refused.is_none(),
+            // Locked, the translations of an emulated processor would take a gigabyte.
+            locks: is_real && memory_refused.is_none(),
             image: image()?,
             doorbell: doorbell_end,
             monitor: monitor_end,
             exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
             channels: files,
-        })?;
+        };
+        let mut emulator = Emulator::start(parts, console)?;
         let delivery = Delivery::inherited(interior.delivery);
         let delivery = delivery.map_err(|error| format!("the delivery: {error}"))?;
         if let Err(error) = monitor.greet() {
@@ -152,6 +168,7 @@ impl Ready {
             page,
             begun,
             memory_refused,
+            console: lines,
         })
     }
 
@@ -166,29 +183,47 @@ impl Ready {
         orders: &Orders,
     ) -> Result<(), String> {
         let thread = self.monitor.processor_thread().map_err(in_words)?;
-        self.settle(job, region, thread)?;
-        let letter =
-            translate::guest_job(job, thread, &self.channels, self.first.clone(), None).to_bytes();
+        let policy = self.settle(job, region, thread)?;
+        let letter = translate::guest_job(job, thread, &self.channels, self.first.clone(), None);
+        // Nobody hears of late releases that a guest of QEMU tells.
+        let letter = GuestJob { late_beyond: None, ..letter }.to_bytes();
         self.staging.post(&letter.map_err(|error| error.to_string())?)?;
-        self.monitor.go().map_err(in_words)?;
-        let counter = self.introduce(region)?;
-        let Self { mut emulator, control, mut staging, delivery, .. } = self;
-        let mut ended = None;
-        let over = std::cell::Cell::new(false);
+        self.monitor.resume().map_err(in_words)?;
+        let Some(counter) = self.introduce(region)? else { return Ok(()) };
+        // Whether it is granted was tried before.
+        let _ = settings::schedule_other(thread, policy);
+        let Self { mut emulator, mut monitor, control, mut staging, delivery, .. } = self;
+        let mut console = self.console;
+        let mut end = None;
+        let over = Cell::new(false);
         let each = || {
             control.tell_time(moment(counter));
-            ended = emulator.ended();
-            over.set(ended.is_some());
+            console.lines().iter().for_each(|line| remark(format_args!("{line}")));
+            end = match emulator.ended() {
+                Some(status) => Some(End::Ended(status)),
+                None => monitor.has_stopped().then_some(End::Stopped),
+            };
+            over.set(end.is_some());
         };
         staging.serve(region, orders, &delivery, each, || over.get());
         emulator.end();
-        let status = ended.ok_or("QEMU did not end")?;
-        outcome(status, || control.crash_record().map(|record| staging.crash(&record)))
+        let last = console.lines().into_iter().chain(console.rest());
+        last.for_each(|line| remark(format_args!("{line}")));
+        let has_ended = region.tasks().all(|task| task.state().has_ended());
+        let crash = || control.crash_record().map(|record| staging.crash(&record));
+        outcome(end.unwrap_or(End::Stopped), has_ended, crash)
     }
 
     /// Makes the processor's thread what the leading task asks for, since it runs all tasks of the
     /// guest, and writes what is refused into the rows of all tasks before the guest has them.
-    fn settle(&self, job: &ProgramJob, region: Region<'_>, thread: u32) -> Result<(), String> {
+    /// Takes the policy back until the guest has begun, and returns it: until then the guest waits
+    /// for this thread, and may share its CPU.
+    fn settle(
+        &self,
+        job: &ProgramJob,
+        region: Region<'_>,
+        thread: u32,
+    ) -> Result<Scheduling, String> {
         let leading = job.tasks.first().ok_or("there is no task")?;
         let request = ThreadRequest::new(leading.policy).on(job.cpu.and_then(CpuId::new));
         let prepared = prepare_other(thread, &request);
@@ -198,11 +233,14 @@ impl Ready {
                 note_refused(&mut recorder, &prepared, job.cpu, self.memory_refused);
             }
         }
-        Ok(())
+        // A thread may always ask for less.
+        let _ = settings::schedule_other(thread, Scheduling::Other);
+        Ok(leading.policy)
     }
 
-    /// Compares the guest's counter with the host's, and writes the host page by it.
-    fn introduce(&mut self, region: Region<'_>) -> Result<Counter, String> {
+    /// Compares the guest's counter with the host's, and writes the host page by it. Returns `None`
+    /// if the partition was told to stop meanwhile.
+    fn introduce(&mut self, region: Region<'_>) -> Result<Option<Counter>, String> {
         let (introduction, end) = (self.control.introduction(), Instant::now() + BOOT);
         let emulator = &mut self.emulator;
         let mut looks = 0_u32;
@@ -216,14 +254,21 @@ impl Ready {
                 || (emulator.ended().is_none() && Instant::now() < end && !region.stop_requested())
         };
         let lead = introduction.answer(HostCounter::read, goes_on);
-        let Some(Lead { counts, .. }) = lead else {
+        let Some(Lead { counts, width }) = lead else {
             let ended = self.emulator.ended();
             self.emulator.end();
-            return Err(match ended {
-                Some(status) => format!("QEMU ended before the guest began: {status}"),
-                None => "the guest did not begin; is its memory large enough?".to_owned(),
-            });
+            return match ended {
+                Some(status) => Err(format!("QEMU ended before the guest began: {status}")),
+                None if region.stop_requested() => Ok(None),
+                None => Err(format!("the guest did not begin within {} s", BOOT.as_secs())),
+            };
         };
+        if width > WIDTH_USUAL {
+            remark(format_args!(
+                "the guest's counter was compared with the host's within {width} counts; its clock \
+                 may be off by half of that"
+            ));
+        }
         let now = moment(Counter::new(ANY_RATE, 0));
         let counter = Counter::new(rate(self.begun, now), counts);
         let then = moment(counter);
@@ -231,7 +276,7 @@ impl Ready {
         (self.page.counter_then, self.page.host_then_ns) = (then.counter, then.host_ns);
         self.control.write_page(&self.page);
         introduction.welcome();
-        Ok(counter)
+        Ok(Some(counter))
     }
 }
 
@@ -259,10 +304,36 @@ fn moment(counter: Counter) -> Moment {
     Moment { counter: now.counter, host_ns: now.host_ns }
 }
 
-/// Judges the end of QEMU. `crash` describes the crash that the guest has recorded.
-fn outcome(status: ExitStatus, crash: impl FnOnce() -> Option<String>) -> Result<(), String> {
+/// Checks that QEMU, which takes more memory than this process, may lock all of it.
+fn may_lock_much() -> io::Result<()> {
+    let has_limit = getrlimit(Resource::Memlock).current.is_some();
+    let has_right =
+        || capabilities(None).is_ok_and(|it| it.effective.contains(CapabilitySet::IPC_LOCK));
+    if has_limit && !has_right() { Err(rustix::io::Errno::PERM.into()) } else { Ok(()) }
+}
+
+/// The end of a guest, as it is seen from outside.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// QEMU has ended, with this status.
+    Ended(ExitStatus),
+    /// QEMU keeps the guest and does not run it any further.
+    Stopped,
+}
+
+/// Judges the end of a guest. QEMU's own errors end it with the status of a guest that ended well,
+/// so that this counts only if its tasks have ended. `crash` describes the crash that the guest has
+/// recorded.
+fn outcome(
+    end: End,
+    tasks_have_ended: bool,
+    crash: impl FnOnce() -> Option<String>,
+) -> Result<(), String> {
+    let End::Ended(status) = end else {
+        return Err("QEMU has stopped the guest, which can't be run any further".to_owned());
+    };
     match status_of_guest(status) {
-        Some(port::ENDED) => Ok(()),
+        Some(port::ENDED) if tasks_have_ended => Ok(()),
         Some(port::REFUSED) => Err("the guest could not run what it was asked to".to_owned()),
         Some(port::CRASHED) => Err(crash().unwrap_or_else(|| "the guest crashed".to_owned())),
         _ => Err(format!("QEMU ended unexpectedly: {status}")),
@@ -306,13 +377,17 @@ mod tests {
 
     #[test]
     fn the_end_of_qemu_is_judged_by_its_status() {
-        let judged =
-            |code: i32| outcome(ExitStatus::from_raw(code << 8), || Some("page fault".to_owned()));
+        let ended = |code: i32| End::Ended(ExitStatus::from_raw(code << 8));
+        let judged = |code: i32| outcome(ended(code), true, || Some("page fault".to_owned()));
         assert_eq!(judged(1), Ok(()));
+        let failed = outcome(ended(1), false, || None).unwrap_err();
+        assert!(failed.contains("unexpectedly"), "QEMU failed itself: {failed}");
+        let stopped = outcome(End::Stopped, true, || None).unwrap_err();
+        assert!(stopped.contains("stopped the guest"), "{stopped}");
         assert_eq!(judged(3), Err("page fault".to_owned()));
         assert!(judged(5).unwrap_err().contains("could not run"));
         assert!(judged(0).unwrap_err().contains("unexpectedly"));
-        let killed = outcome(ExitStatus::from_raw(9), || None).unwrap_err();
+        let killed = outcome(End::Ended(ExitStatus::from_raw(9)), true, || None).unwrap_err();
         assert!(killed.contains("signal: 9"), "{killed}");
     }
 }

@@ -7,7 +7,7 @@
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quietcore_units::ByteSize;
 use serde_json::{Value, json};
@@ -17,14 +17,14 @@ use crate::lines::Lines;
 /// Longest answer of QEMU.
 const ANSWER_BYTES_MAX: ByteSize = ByteSize::new(64 << 10);
 /// Longest wait for an answer: QEMU may still be starting, on a machine that has much to do.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Most lines before an answer: events of which nobody asked.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Most lines before an answer, or in one look: unrequested events.
 const EVENTS_MAX: usize = 100;
 
 /// Why QEMU was not understood.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum MonitorError {
-    /// It can't be reached, or said nothing for 30 s.
+    /// It can't be reached, or said nothing for 15 s.
     #[error("QEMU's monitor does not answer `{asked}`")]
     Silent {
         /// The command that it was asked last.
@@ -73,7 +73,7 @@ impl Monitor {
     /// [`MonitorError`].
     pub(super) fn greet(&mut self) -> Result<(), MonitorError> {
         const GREETING: &str = "QMP";
-        let greeting = self.line(GREETING)?;
+        let greeting = self.line(GREETING, Instant::now() + PATIENCE)?;
         if greeting.get(GREETING).is_none() {
             return Err(MonitorError::Nonsense { asked: GREETING });
         }
@@ -95,12 +95,26 @@ impl Monitor {
         number.ok_or(MonitorError::Nonsense { asked: ASKED })
     }
 
-    /// Lets the guest go.
+    /// Has the guest's processor run.
     ///
     /// # Errors
     /// [`MonitorError`].
-    pub(super) fn go(&mut self) -> Result<(), MonitorError> {
+    pub(super) fn resume(&mut self) -> Result<(), MonitorError> {
         self.ask("cont").map(drop)
+    }
+
+    /// Reads the events that have come, without waiting. Returns `true` if QEMU has stopped the
+    /// guest, which it does when KVM can't run it any further.
+    pub(super) fn has_stopped(&mut self) -> bool {
+        for _ in 0..EVENTS_MAX {
+            let Ok(Some(line)) = self.answers.next(Duration::ZERO) else { return false };
+            let event: Option<Value> = serde_json::from_slice(&line).ok();
+            let is_stop = |event: &Value| event.get("event").is_some_and(|name| name == "STOP");
+            if event.as_ref().is_some_and(is_stop) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Sends a command without arguments and returns its answer.
@@ -109,8 +123,9 @@ impl Monitor {
         line.push('\n');
         let sent = self.commands.write_all(line.as_bytes());
         sent.map_err(|source| MonitorError::Silent { asked, source })?;
+        let end = Instant::now() + PATIENCE;
         for _ in 0..EVENTS_MAX {
-            let mut answer = self.line(asked)?;
+            let mut answer = self.line(asked, end)?;
             if let Some(value) = answer.get_mut("return") {
                 return Ok(value.take());
             }
@@ -126,9 +141,10 @@ impl Monitor {
         Err(MonitorError::Nonsense { asked })
     }
 
-    fn line(&mut self, asked: &'static str) -> Result<Value, MonitorError> {
+    fn line(&mut self, asked: &'static str, end: Instant) -> Result<Value, MonitorError> {
         let silent = |source| MonitorError::Silent { asked, source };
-        let line = self.answers.next(PATIENCE).map_err(silent)?;
+        let line =
+            self.answers.next(end.saturating_duration_since(Instant::now())).map_err(silent)?;
         let line = line.ok_or_else(|| silent(io::ErrorKind::UnexpectedEof.into()))?;
         serde_json::from_slice(&line).map_err(|_| MonitorError::Nonsense { asked })
     }
@@ -173,7 +189,11 @@ mod tests {
             assert!(error.contains("not as documented"), "{answer}: {error}");
         }
         let (mut refusing, _other) = monitor("{\"error\":{\"desc\":\"not now\"}}\n");
-        assert_eq!(refusing.go().unwrap_err().to_string(), "QEMU refuses `cont`: not now");
+        assert_eq!(refusing.resume().unwrap_err().to_string(), "QEMU refuses `cont`: not now");
+        let (mut stopped, _other) = monitor("{\"event\":\"RTC_CHANGE\"}\nno JSON\n");
+        assert!(!stopped.has_stopped());
+        let (mut stopped, _other) = monitor("{\"event\":\"RTC_CHANGE\"}\n{\"event\":\"STOP\"}\n");
+        assert!(stopped.has_stopped());
         let (mut gone, other) = monitor("");
         drop(other);
         assert!(matches!(gone.greet(), Err(MonitorError::Silent { .. })));
