@@ -10,7 +10,9 @@ pub(super) const ALL: &[Exhibit] = &[
              isolation",
             "quietcore compare isolation --with hofer2019/table-1",
         ],
-        Some("a guest with a kernel of its own, as under VirtualBox, needs the backend `qemu`"),
+        Some(
+            "a guest with a Linux of its own, as under VirtualBox, which no backend here runs yet",
+        ),
         "one kernel isolates a process from the rest, in place of guest and host; so its last two \
          rows are measured as the two before them. It needs root, and its load is that \
          of queiroz2023. The partition wakes early, and its wake-up latency is what stands beside \

@@ -11,7 +11,7 @@ pub(super) const ALL: &[Exhibit] = &[
         PLAN,
         Some(
             "the share of each partition in a virtual switch; virtual processors of guests of \
-             Linux need the backend `qemu` or `xen`",
+             Linux, which no backend here runs yet",
         ),
         "one node, with three processes; CPUs one-to-one and memory reserved, as there",
     ),

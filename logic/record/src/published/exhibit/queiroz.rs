@@ -3,8 +3,10 @@
 use super::{Content, Exhibit};
 
 const NO_NEIGHBOURS: &str = "tp5 and tp6 need neighbours in guests of their own, which no profile \
-                             has yet; the paper's hypervisors need the backends `qemu` and `xen`";
-const HYPERVISORS: &str = "the paper's hypervisors need the backends `qemu` and `xen`";
+                             has yet; the paper's hypervisors run guests of Linux, which no \
+                             backend here does yet";
+const HYPERVISORS: &str =
+    "the paper's hypervisors run guests of Linux, which no backend here does yet";
 const AS_CYCLICTEST: &str = "the probe in place of cyclictest, in steps of ns; priority 98, as 99 \
                              is that of kernel threads; tp4 loads all CPUs but the partition's. \
                              Our guest holds no Linux, and its load runs on the host";
