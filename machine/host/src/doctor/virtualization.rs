@@ -135,7 +135,8 @@ fn kvm_speed(view: &View<'_>) -> Finding {
             .right("run by the processor")
             .effect(format!(
                 "an interpreted guest runs a thousand times slower, without floating point: \
-                     no timing of it is evidence, and no partition with the backend {lost} can pass"
+                     no timing of it is evidence, and no partition with the backends {lost} can \
+                     pass"
             ))
             .fix(if view.is_guest() {
                 format!(
