@@ -103,14 +103,10 @@ impl Function {
     }
 
     fn read(self, at: u8) -> u32 {
+        self.choose(at);
         let word: u32;
-        // SAFETY: the ports of the bus, if there is one; reading has no effect.
+        // SAFETY: the port of the bus, if there is one; reading has no effect.
         unsafe {
-            asm!(
-                "out dx, eax",
-                in("dx") ADDRESS, in("eax") self.place | u32::from(at & 0xFC),
-                options(nomem, nostack, preserves_flags),
-            );
             asm!(
                 "in eax, dx",
                 in("dx") DATA, out("eax") word,
@@ -121,16 +117,24 @@ impl Function {
     }
 
     fn write(self, at: u8, word: u32) {
+        self.choose(at);
         // SAFETY: as above; the words that are written decide about this device alone.
         unsafe {
             asm!(
                 "out dx, eax",
-                in("dx") ADDRESS, in("eax") self.place | u32::from(at & 0xFC),
+                in("dx") DATA, in("eax") word,
                 options(nomem, nostack, preserves_flags),
             );
+        }
+    }
+
+    /// Has the bus put a word of configuration space behind its data port.
+    fn choose(self, at: u8) {
+        // SAFETY: as above.
+        unsafe {
             asm!(
                 "out dx, eax",
-                in("dx") DATA, in("eax") word,
+                in("dx") ADDRESS, in("eax") self.place | u32::from(at & 0xFC),
                 options(nomem, nostack, preserves_flags),
             );
         }

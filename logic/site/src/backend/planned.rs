@@ -3,9 +3,9 @@
 use super::{Backend, BackendDeclaration, HostRequirement, MemoryForm, ProgramForm};
 
 /// A plan refuses it, and so nothing asks what it can.
-const PLANNED: BackendDeclaration = BackendDeclaration {
-    word: "",
-    title: "",
+pub(super) const XEN: BackendDeclaration = BackendDeclaration {
+    word: "xen",
+    title: "A guest of Xen",
     noun: "guest",
     is_realised: false,
     requires: HostRequirement::Nothing,
@@ -21,6 +21,3 @@ const PLANNED: BackendDeclaration = BackendDeclaration {
     has_accelerator: false,
     within_container: Backend::Process,
 };
-
-pub(super) const XEN: BackendDeclaration =
-    BackendDeclaration { word: "xen", title: "A guest of Xen", ..PLANNED };

@@ -3,6 +3,7 @@
 //! The host and the guest's process share a memory file. The host copies a program's file to its
 //! start, then gives an order with the length; the next file comes after that order was answered.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
@@ -10,6 +11,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use quietcore_program_image::FILE_BYTES_MAX;
+use quietcore_scan::process::job::Order;
 use quietcore_units::ByteSize;
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -56,6 +58,21 @@ impl Delivery {
         }
         self.file.write_all_at(&bytes, 0)?;
         Ok(bytes.len() as u64)
+    }
+
+    /// Returns an order as a process can carry it out that can't open files: the file of a build is
+    /// in the delivery then.
+    ///
+    /// # Errors
+    /// Those of [`put`](Self::put).
+    pub(crate) fn deliver<'o>(&self, order: &'o Order) -> io::Result<Cow<'o, Order>> {
+        Ok(match order {
+            Order::Stage(build) => {
+                let bytes = self.put(&build.module)?;
+                Cow::Owned(Order::Deliver { build: build.clone(), bytes })
+            }
+            Order::Deliver { .. } => Cow::Borrowed(order),
+        })
     }
 
     /// Takes a file of `bytes` bytes out of the delivery.

@@ -8,6 +8,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `channels` | their memory files, and their addresses in the guest |
 //! | [`delivery`] | new builds for a process that can't open files |
 //! | `mail` | the guest's post |
 //! | `programs` | programs from their files into the slots |
@@ -15,6 +16,7 @@
 //! | [`translate`] | the job of a process as that of a guest |
 //! | `crash` | a crash in words |
 
+pub(crate) mod channels;
 pub(crate) mod crash;
 pub mod delivery;
 pub(crate) mod mail;
@@ -24,7 +26,27 @@ pub mod translate;
 
 use std::error::Error;
 
-use quietcore_units::Causes;
+use quietcore_exchange::{Recorder, Region};
+use quietcore_process::thread::Prepared;
+use quietcore_release::process::settings::note_refused;
+use quietcore_units::{Causes, Nanos};
+
+/// Bytes for the post: room for the stage of a program and the values that it retains.
+pub(crate) const POST_BYTES: usize = 4 << 20;
+
+/// Writes what the thread of a guest's processor was refused into the rows of all tasks, since it
+/// runs all of them; before the guest has the rows.
+pub(crate) fn note_refused_of_all(
+    region: Region<'_>,
+    period: Nanos,
+    prepared: &Prepared,
+    cpu: Option<u32>,
+    memory_refused: Option<i32>,
+) {
+    for task in (0..region.task_count()).filter_map(|row| region.task(row)) {
+        note_refused(&mut Recorder::new(task, period, 1), prepared, cpu, memory_refused);
+    }
+}
 
 /// Returns an error with its causes, for a process that ends because of it.
 pub(crate) fn in_words(error: impl Error) -> String {

@@ -20,16 +20,13 @@ use quietcore_microvm::machine::Machine;
 use quietcore_microvm::memory::Memory;
 use quietcore_microvm::row::Row;
 use quietcore_microvm::slot::{Access, Shared, SharedError};
-use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::{ByteSize, Causes};
 
 use super::{GuestSetting, colours};
+use crate::guest::channels::Channels;
 use crate::guest::programs::{self, Program, Programs};
-use crate::guest::{delivery, in_words, translate};
-
-/// Bytes for the post: room for the stage of a program and the values that it retains.
-const POST_BYTES: usize = 4 << 20;
+use crate::guest::{POST_BYTES, in_words};
 
 /// Addresses kept for a guest. None of them has pages yet, except memory in colours.
 #[derive(Debug)]
@@ -92,12 +89,8 @@ impl Rows {
         let end = places::EXCHANGE + bytes;
         let start = if setting.colours.is_some() { places::POST } else { 0 };
         let code_end = places::PROGRAM_CODE[1] + places::PROGRAM_CODE_BYTES_MAX;
-        let channel_files = channel_files(job)?;
-        let sizes: Result<Vec<u64>, _> =
-            channel_files.iter().map(|file| file.metadata().map(|it| it.len())).collect();
-        let sizes = sizes.map_err(|error| format!("a channel: {error}"))?;
-        let channel_places = translate::channel_places(sizes.into_iter().map(whole_pages));
-        let channels = match channel_places.last() {
+        let given = Channels::open(job)?;
+        let channels = match given.places.last() {
             Some(last) => Some(row(places::CHANNELS, last.address + last.bytes)?),
             None => None,
         };
@@ -105,8 +98,8 @@ impl Rows {
             shared: row(start, end)?,
             code: row(places::PROGRAM_CODE[0], code_end)?,
             channels,
-            channel_files,
-            channel_places,
+            channel_files: given.files,
+            channel_places: given.places,
         })
     }
 
@@ -191,16 +184,4 @@ fn of_file(
 
 fn whole_pages(bytes: u64) -> u64 {
     bytes.next_multiple_of(places::PAGE_BYTES)
-}
-
-/// Opens the memory files of the channels, in the order of the job.
-fn channel_files(job: &ProgramJob) -> Result<Vec<File>, String> {
-    let open = |descriptor: i32| -> Result<File, String> {
-        ChannelMemory::inherited(descriptor).map_err(in_words)?;
-        delivery::inherited(descriptor).map_err(in_words)
-    };
-    let all = job.channels.iter().map(|channel| {
-        open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))
-    });
-    all.collect()
 }

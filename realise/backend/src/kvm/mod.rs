@@ -32,7 +32,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use quietcore_exchange::{Recorder, Region};
+use quietcore_exchange::Region;
 use quietcore_microvm::devices::console::ConsoleReader;
 use quietcore_microvm::exits::Exits;
 use quietcore_microvm::exits::statistics::Statistics;
@@ -42,7 +42,7 @@ use quietcore_microvm::sandbox::{self, Calls, Violation};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting;
 use quietcore_process::thread::prepare;
-use quietcore_release::process::settings::{note_refused, number_of, take_over};
+use quietcore_release::process::settings::{number_of, take_over};
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_scan::process::orders::Orders;
 use quietcore_site::{Cache, GUEST_MEMORY_DEFAULT, Partition};
@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::guest::delivery::{Delivery, inherited};
-use crate::guest::in_words;
+use crate::guest::{in_words, note_refused_of_all};
 use crate::setting::SettingError;
 use colours::{ColourSetting, colours_here};
 use guest::Guest;
@@ -282,12 +282,7 @@ impl Settle {
         let request = ThreadRequest::new(self.policy).on(self.cpu.and_then(CpuId::new));
         let prepared = prepare(&request);
         let region = self.exchange.region();
-        for row in 0..region.task_count() {
-            if let Some(task) = region.task(row) {
-                let mut recorder = Recorder::new(task, self.period, 1);
-                note_refused(&mut recorder, &prepared, self.cpu, self.memory_refused);
-            }
-        }
+        note_refused_of_all(region, self.period, &prepared, self.cpu, self.memory_refused);
         sandbox::give_up()?;
         sandbox::seal(&self.calls, Violation::End)?;
         Ok(())

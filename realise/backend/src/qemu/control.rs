@@ -15,8 +15,8 @@ use quietcore_boot::{
 use quietcore_microvm::slot::{Shared, SharedError};
 use quietcore_units::ByteSize;
 
-/// Bytes for the post: room for the stage of a program and the values that it retains.
-const POST_BYTES: usize = 4 << 20;
+use crate::guest::POST_BYTES;
+
 const WORD_BYTES: usize = size_of::<AtomicU64>();
 
 /// The control memory, mapped for as long as this process lives.

@@ -40,15 +40,14 @@ use quietcore_boot::devices::Lead;
 use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
 use quietcore_clock::Counter as HostCounter;
-use quietcore_exchange::{Recorder, Region, Slot};
+use quietcore_exchange::{Region, Slot};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
 use quietcore_microvm::processor::counter::Counter;
 use quietcore_microvm::slot::Shared;
-use quietcore_process::channel::ChannelMemory;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_process::thread::prepare_other;
-use quietcore_release::process::settings::{note_refused, number_of};
+use quietcore_release::process::settings::number_of;
 use quietcore_scan::guest::job::{GuestBuild, GuestJob};
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_scan::process::orders::Orders;
@@ -59,11 +58,12 @@ use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::fieldbus::FieldbusJob;
-use crate::guest::delivery::{Delivery, inherited};
+use crate::guest::channels::Channels;
+use crate::guest::delivery::Delivery;
 use crate::guest::mail::Mail;
 use crate::guest::programs::{self, Programs, slot_size};
 use crate::guest::staging::Staging;
-use crate::guest::{in_words, translate};
+use crate::guest::{in_words, note_refused_of_all, translate};
 use control::{Control, post_bytes};
 use doorbell::Doorbell;
 use emulator::{Emulator, Parts, status_of_guest};
@@ -117,10 +117,7 @@ impl Ready {
         let locked = settings::lock_memory().and_then(|()| may_lock_much());
         let memory_refused = locked.err().map(|error| number_of(&error));
         let (console, lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
-        let files = channel_files(job)?;
-        let sizes: Result<Vec<u64>, _> =
-            files.iter().map(|file| file.metadata().map(|it| it.len())).collect();
-        let channels = translate::channel_places(sizes.map_err(|error| error.to_string())?);
+        let channels = Channels::open(job)?;
         let data = |slot: Slot| {
             let section = region.data(slot).ok_or("the exchange has no data slots")?.section();
             let bytes = (section.bytes as u64).next_multiple_of(places::PAGE_BYTES);
@@ -148,7 +145,7 @@ impl Ready {
             doorbell: doorbell_end,
             monitor: monitor_end,
             exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
-            channels: files,
+            channels: channels.files,
         };
         let mut emulator = Emulator::start(parts, console)?;
         let delivery = Delivery::inherited(interior.delivery);
@@ -163,7 +160,7 @@ impl Ready {
             control,
             staging,
             delivery,
-            channels,
+            channels: channels.places,
             first,
             page,
             begun,
@@ -227,12 +224,8 @@ impl Ready {
         let leading = job.tasks.first().ok_or("there is no task")?;
         let request = ThreadRequest::new(leading.policy).on(job.cpu.and_then(CpuId::new));
         let prepared = prepare_other(thread, &request);
-        for row in 0..region.task_count() {
-            if let Some(task) = region.task(row) {
-                let mut recorder = Recorder::new(task, leading.release.interval(), 1);
-                note_refused(&mut recorder, &prepared, job.cpu, self.memory_refused);
-            }
-        }
+        let period = leading.release.interval();
+        note_refused_of_all(region, period, &prepared, job.cpu, self.memory_refused);
         // A thread may always ask for less.
         let _ = settings::schedule_other(thread, Scheduling::Other);
         Ok(leading.policy)
@@ -347,18 +340,6 @@ fn image() -> Result<File, String> {
     let mut file = File::from(file.map_err(|error| format!("the guest's image: {error}"))?);
     file.write_all(bytes).map_err(|error| format!("the guest's image: {error}"))?;
     Ok(file)
-}
-
-/// Opens the memory files of the channels, in the order of the job.
-fn channel_files(job: &ProgramJob) -> Result<Vec<File>, String> {
-    let open = |descriptor: i32| -> Result<File, String> {
-        ChannelMemory::inherited(descriptor).map_err(in_words)?;
-        inherited(descriptor).map_err(in_words)
-    };
-    let all = job.channels.iter().map(|channel| {
-        open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))
-    });
-    all.collect()
 }
 
 #[cfg(test)]
