@@ -42,8 +42,9 @@ pub const EXCHANGE: u64 = 0x4000_0000;
 /// The most bytes of the exchange.
 pub const EXCHANGE_BYTES_MAX: u64 = PROGRAM_CODE[0] - EXCHANGE;
 
-/// Code and constants of the program in slot A and in slot B. The guest can't write them; so they
-/// are behind all that it can, which is one slot of KVM's.
+/// Code and constants of the program in slot A and in slot B. Under our own monitor the guest can't
+/// write them; so they are behind all that it can, which is one slot of KVM's. Elsewhere its own
+/// tables keep it from that.
 pub const PROGRAM_CODE: [u64; 2] = [0x7800_0000, 0x7A00_0000];
 
 /// The most bytes of each of these.

@@ -1,4 +1,4 @@
-//! The delivery of new builds to a process that can't open files any more.
+//! The delivery of new builds to a guest's process, which may be unable to open files by then.
 //!
 //! The host and the guest's process share a memory file. The host copies a program's file to its
 //! start, then gives an order with the length; the next file comes after that order was answered.

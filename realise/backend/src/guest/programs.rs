@@ -1,7 +1,7 @@
 //! Programs on their way from their files into the slots of a guest.
 //!
 //! ```text
-//! slot-a.elf ─ read, checked ─┬─ code, constants ─► code slot, which the guest can't write
+//! slot-a.elf ─ read, checked ─┬─ code, constants ─► code slot, which the guest only reads
 //!                             └─ initial values ──► data slot, which is the exchange's
 //! ```
 //!
