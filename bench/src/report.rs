@@ -113,6 +113,7 @@ fn write(folder: &Path) -> Result<(), String> {
         not_measured: Vec::new(),
         probes: Vec::new(),
         complete: true,
+        renewal: None,
     };
     writer.manifest(&manifest).map_err(|error| error.to_string())?;
     writer.seal().map_err(|error| error.to_string())

@@ -16,6 +16,7 @@ use crate::record::{
     ConditionsEntry, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun,
     ProgramStop, Record, RoundTripRun, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
 };
+use crate::renewal::Renewal;
 use crate::slowdown::{self, MemorySlowdown, Pressure, RoutineSlowdown};
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, Verdict, fastest_cycle};
@@ -56,6 +57,10 @@ pub struct Document {
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<IsolationMatrix>,
+    /// The earlier folder that this one renews, with what was measured again and what was taken
+    /// over; absent where all was measured for this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewal: Option<Renewal>,
 }
 
 /// The verdict on all partitions, each against the class that it declares.
@@ -208,6 +213,7 @@ pub fn of(
         tunings: experiment::tuning(records),
         disturbances: experiment::disturbances(records),
         isolation: isolation::matrices(records),
+        renewal: None,
     }
 }
 

@@ -20,6 +20,7 @@
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
 //! - [`experiment`]: what a control helps and a neighbour costs, from blocks measured in turns.
 //! - [`isolation`]: the isolation matrix of hofer2019, a run beside its table.
+//! - [`renewal`]: what of an earlier folder was measured again, and what was taken over.
 //! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]
@@ -41,6 +42,7 @@ pub mod statistics;
 pub mod trace;
 pub mod verdict;
 
+pub use ageing::renewal;
 pub use compare::slowdown;
 
 #[cfg(test)]

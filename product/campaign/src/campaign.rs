@@ -5,13 +5,15 @@
 //! from that list.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use quietcore_evidence::{
-    Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer, read_kernel,
-    read_record,
+    Evidence, Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer,
+    read_kernel, read_record,
 };
 use quietcore_record::record::Record;
+use quietcore_record::renewal::{Renewal, TakenOver};
 use quietcore_site::Site;
 use quietcore_units::Causes;
 
@@ -19,6 +21,7 @@ use crate::collect::PROGRAM_BUILD;
 use crate::measure::{Machine, MeasureError, measure};
 use crate::observer::Observer;
 use crate::probe::PlannedProbe;
+use crate::renewal::{self, RenewalPlan, renews_probe, renews_run};
 use crate::run::Run;
 use crate::work::PartitionWork;
 
@@ -51,6 +54,21 @@ pub struct Asked<'a> {
     pub limits: Vec<String>,
     /// Measurements that the site file asks for and the command line left out.
     pub not_chosen: Vec<NotMeasured>,
+}
+
+/// An earlier folder that a campaign renews.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'a> {
+    /// Path of the folder.
+    pub root: &'a Path,
+    /// Its path as the new folder names it.
+    pub folder: &'a str,
+    /// SHA-256 of its list of sums.
+    pub sums_sha256: &'a str,
+    /// The evidence in it.
+    pub evidence: &'a Evidence,
+    /// The parts to be measured again and the records to be taken over.
+    pub plan: &'a RenewalPlan,
 }
 
 /// The end of a campaign: complete, or interrupted.
@@ -117,6 +135,19 @@ impl Campaign {
         runs: Vec<Run>,
         probes: Vec<PlannedProbe>,
     ) -> Result<Self, CampaignError> {
+        let site_bytes = asked.site_bytes;
+        let campaign = Self::planned(writer, asked, runs, probes);
+        campaign.write_first(site_bytes)?;
+        Ok(campaign)
+    }
+
+    /// Makes a campaign of which nothing is written yet.
+    fn planned(
+        writer: Writer,
+        asked: Asked<'_>,
+        runs: Vec<Run>,
+        probes: Vec<PlannedProbe>,
+    ) -> Self {
         let site = asked.site;
         let reached = runs.iter().flat_map(|run| not_measured(run, NOT_REACHED));
         let site_sha256 = runs.first().map(|run| run.site_sha256.clone()).unwrap_or_default();
@@ -142,10 +173,77 @@ impl Campaign {
             not_measured: reached.chain(asked.not_chosen).collect(),
             probes: probes.iter().map(|probe| probe.entry(NOT_REACHED)).collect(),
             complete: false,
+            renewal: None,
         };
-        writer.site(asked.site_bytes)?;
-        writer.manifest(&manifest)?;
-        Ok(Self { writer, manifest, runs, probes })
+        Self { writer, manifest, runs, probes }
+    }
+
+    /// Writes the site file, and then the manifest, which makes the folder one of evidence.
+    fn write_first(&self, site_bytes: &[u8]) -> Result<(), CampaignError> {
+        self.writer.site(site_bytes)?;
+        Ok(self.writer.manifest(&self.manifest)?)
+    }
+
+    /// Begins a campaign in a new folder that renews an earlier one: takes over the records that
+    /// still hold, and is to measure the rest.
+    ///
+    /// # Errors
+    /// When a record can't be read there or written here.
+    pub fn renew(
+        writer: Writer,
+        asked: Asked<'_>,
+        earlier: &Earlier<'_>,
+        runs: Vec<Run>,
+        probes: Vec<PlannedProbe>,
+    ) -> Result<Self, CampaignError> {
+        let Earlier { root, folder, sums_sha256, evidence, plan } = earlier;
+        let mut taken_over = Vec::new();
+        for name in &plan.taken_over {
+            let record = evidence.records.iter().find(|record| record.name == *name);
+            let measured_at = record.map(|it| it.conditions.started_at.clone()).unwrap_or_default();
+            taken_over.push(TakenOver {
+                record: name.clone(),
+                folder: renewal::origin(&evidence.manifest, folder, name).to_owned(),
+                measured_at,
+                sha256: writer.take_over(root, name)?,
+            });
+        }
+        let renewal = Renewal {
+            folder: (*folder).to_owned(),
+            started_at: evidence.manifest.started_at.clone(),
+            sums_sha256: (*sums_sha256).to_owned(),
+            measured_again: plan.measured_again.clone(),
+            taken_over,
+        };
+        let site_bytes = asked.site_bytes;
+        let mut campaign = Self::planned(writer, asked, runs, probes);
+        campaign.keep(renewal, &evidence.manifest);
+        campaign.write_first(site_bytes)?;
+        Ok(campaign)
+    }
+
+    /// Leaves out what a renewal does not measure again, and notes that in the manifest.
+    fn keep(&mut self, renewal: Renewal, earlier: &Manifest) {
+        let kept = |profile: &str| {
+            let is_it = |run: &Run| run.profile == profile && !renews_run(&renewal, run);
+            self.runs.iter().any(is_it)
+        };
+        self.manifest.not_measured.retain(|entry| !kept(&entry.profile));
+        self.runs.retain(|run| renews_run(&renewal, run));
+        self.probes.retain(|probe| renews_probe(&renewal, probe));
+        for entry in &mut self.manifest.probes {
+            let is_left = self.probes.iter().any(|probe| probe.is_of(entry));
+            let before = earlier
+                .probes
+                .iter()
+                .find(|it| (&it.probe, &it.partition) == (&entry.probe, &entry.partition));
+            if let Some(before) = before.filter(|_| !is_left) {
+                entry.clone_from(before);
+            }
+        }
+        // Among them are those of the probes that were taken over.
+        add_new(&mut self.manifest.limits, earlier.limits.iter().cloned());
+        self.manifest.renewal = Some(renewal);
     }
 
     /// Goes on with a campaign that was interrupted: runs only what its manifest lists as missing.
@@ -293,7 +391,7 @@ impl Campaign {
             entry.not_measured = because.map(str::to_owned);
         }
         if because.is_none() {
-            self.manifest.limits.extend(probe.limits());
+            add_new(&mut self.manifest.limits, probe.limits());
         }
         self.writer.manifest(&self.manifest)
     }
@@ -304,6 +402,15 @@ impl Campaign {
         let entries = because.into_iter().flat_map(|because| not_measured(run, because));
         self.manifest.not_measured.extend(entries);
         self.writer.manifest(&self.manifest)
+    }
+}
+
+/// Adds the sentences that are not there yet.
+fn add_new(limits: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for limit in more {
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
     }
 }
 

@@ -12,6 +12,8 @@
 //!
 //! [`experiment`] measures variants of such a run in turns.
 //!
+//! [`renewal`] decides what of an earlier folder is measured again.
+//!
 //! [`probe`] has the probes that measure something other than the releases of a site's partitions.
 //!
 //! A partition with a model runs its program (probe `exec`); any other runs the probe `latency`.
@@ -33,12 +35,13 @@ mod measure;
 mod observer;
 pub mod probe;
 mod programs;
+pub mod renewal;
 mod run;
 mod troubles;
 mod work;
 mod world;
 
-pub use campaign::{Asked, Campaign, CampaignError, Outcome};
+pub use campaign::{Asked, Campaign, CampaignError, Earlier, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Advance, Observer, Progress};
 pub use programs::Programs;

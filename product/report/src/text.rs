@@ -23,6 +23,7 @@ use quietcore_record::verdict::Verdict;
 use quietcore_wording::{LongWord, wrap};
 
 use crate::figures;
+use crate::section::conditions::renewal;
 use crate::section::experiment::{disturbance, tuning};
 use crate::section::{Reader, isolation, terminal};
 use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
@@ -64,6 +65,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         }
     }
     others.into_iter().for_each(|notice| page.notice(notice));
+    terminal::blocks(&mut page, &renewal::content(&summary, Reader::Terminal));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
         let tunings = tuning::content(&summary.tunings, Reader::Terminal);

@@ -41,6 +41,7 @@ pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name}
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, ProbeEntry};
 pub use read::{
     Evidence, ReadError, changed_since_sealed, read, read_kernel, read_manifest, read_record,
+    sum_of_sums,
 };
 pub use signature::{
     KeyError, MachineKey, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Signature, SignatureProblem,

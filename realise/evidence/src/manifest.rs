@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quietcore_record::class::Class;
+use quietcore_record::renewal::Renewal;
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +74,9 @@ pub struct Manifest {
     pub probes: Vec<ProbeEntry>,
     /// `true` if all that was asked for has been measured.
     pub complete: bool,
+    /// The earlier folder that this one renews; `None` where all was measured for this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewal: Option<Renewal>,
 }
 
 /// A probe of a campaign on one partition.

@@ -126,7 +126,10 @@ impl Evidence {
         let partitions = self.partition_verdicts();
         let overall = (!partitions.is_empty())
             .then(|| OverallVerdict { verdict: self.declared_verdict(), partitions });
-        document::of(&self.records, &self.judgements, overall, self.manifest.exceedance)
+        Document {
+            renewal: self.manifest.renewal.clone(),
+            ..document::of(&self.records, &self.judgements, overall, self.manifest.exceedance)
+        }
     }
 }
 
@@ -173,7 +176,8 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     filed.sort_by(|Filed { record: a, .. }, Filed { record: b, .. }| {
         (&a.partition, rank(a), a.cpu, &a.name).cmp(&(&b.partition, rank(b), b.cpu, &b.name))
     });
-    let compared = check::compare(&manifest, &filed, &site, &doctor);
+    let file_sum = |file: &str| sum_of(&root.join(file)).ok();
+    let compared = check::compare(&manifest, &filed, &site, &doctor, &file_sum);
     let mut records: Vec<Record> = filed.into_iter().map(|filed| filed.record).collect();
     for record in &mut records {
         distrust(record, !damage.is_empty(), &compared.contradictions);
@@ -239,6 +243,15 @@ pub fn read_manifest(root: &Path) -> Result<Manifest, ReadError> {
     let problem =
         format!("its schema is `{}`; this program reads `{MANIFEST_SCHEMA}`", manifest.schema);
     Err(ReadError::Damaged { path, problem })
+}
+
+/// Returns the SHA-256 of the list of a folder's sums, which stands for all of its files.
+///
+/// # Errors
+/// [`ReadError`] when the folder is not sealed, or the list can't be read.
+pub fn sum_of_sums(root: &Path) -> Result<String, ReadError> {
+    let path = root.join(folder::SUMS);
+    sum_of(&path).map_err(|source| ReadError::Io { path, source })
 }
 
 /// Reads the kernel that the folder was begun under from its facts; `None` where they don't say.

@@ -101,6 +101,19 @@ impl Writer {
         self.json(&record_file(&record.name), record)
     }
 
+    /// Copies the record of this name from another folder, byte for byte, and returns the SHA-256
+    /// of its file.
+    ///
+    /// # Errors
+    /// [`WriteError`], also when it can't be read there.
+    pub fn take_over(&self, from: &Path, name: &str) -> Result<String, WriteError> {
+        let file = record_file(name);
+        let theirs = from.join(&file);
+        let text = files::text_of(&theirs).map_err(WriteError::at(&theirs))?;
+        self.file(&file, text.as_bytes())?;
+        Ok(files::sum_of_bytes(text.as_bytes()))
+    }
+
     /// Writes the summary and the verdicts.
     ///
     /// # Errors

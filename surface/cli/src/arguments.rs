@@ -138,18 +138,24 @@ pub(crate) struct Plan {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    quietcore qualify site.toml                  writes runs/TIME-NAME\n  \
+    quietcore qualify site.toml --duration 8h --out night\n  \
+    quietcore qualify --resume night             measures the rest after Ctrl-C\n  \
+    quietcore qualify site.toml --renew night    measures what has EXPIRED since")]
 pub(crate) struct Qualify {
     /// Path of the site file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) site: Option<PathBuf>,
     /// Run only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of hofer2019
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with = "resume")]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',',
+        conflicts_with_all = ["resume", "renew"])]
     pub(crate) profile: Vec<String>,
     /// Measure each profile this long, such as `40 s` or `8h`, instead of what the site file says
-    #[arg(long, value_name = "D", conflicts_with_all = ["cycles", "resume"])]
+    #[arg(long, value_name = "D", conflicts_with_all = ["cycles", "resume", "renew"])]
     pub(crate) duration: Option<Nanos>,
     /// Measure this many cycles of each profile instead of what the site file says
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["resume", "renew"])]
     pub(crate) cycles: Option<u64>,
     /// The evidence folder to make; by default runs/TIME-NAME
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
@@ -157,6 +163,11 @@ pub(crate) struct Qualify {
     /// Go on with a campaign that was interrupted
     #[arg(long, value_name = "DIR")]
     pub(crate) resume: Option<PathBuf>,
+    /// Make a new folder of this one, for the machine as it is now: records that still hold are
+    /// taken over, and only what has expired since (see `verdict`) is measured again, as long as
+    /// before. Nothing is measured again for its verdict
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(crate) renew: Option<PathBuf>,
     /// Print records and verdicts as JSON at the end, as `show --json` does
     #[arg(long)]
     pub(crate) json: bool,

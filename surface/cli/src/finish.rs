@@ -104,6 +104,14 @@ pub(crate) fn stale(
     differences.iter().map(ToString::to_string).collect()
 }
 
+/// Lists everything that is wrong with the data of a folder.
+pub(crate) fn problems(evidence: &Evidence) -> Vec<String> {
+    let mut problems: Vec<String> = evidence.damage.clone();
+    problems.extend(evidence.contradictions.iter().map(ToString::to_string));
+    problems.extend(evidence.unaccounted.iter().map(|missing| missing.because.clone()));
+    problems
+}
+
 /// Puts a run beside a published table, whose threads slept until their release.
 pub(crate) fn beside(
     records: &[Record],

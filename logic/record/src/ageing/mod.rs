@@ -13,11 +13,12 @@
 
 mod dependency;
 mod pairs;
+pub mod renewal;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::record::{Conditions, Platform};
 
@@ -35,7 +36,9 @@ pub struct Present {
 }
 
 /// A condition that is not as it was.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Change {
     /// The condition that changed.
     pub dependency: Dependency,

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | kernel, command line, microcode, hypervisor | the platform of the conditions | its words |
 //! | preemption, processor, settings | words of the conditions | not recorded |
+//! | program | the platform | the build that stands in the conditions |
 //! | Quietcore | the platform | the version that stands in the conditions |
 //! | all others | the platform | not recorded |
 
@@ -21,6 +22,8 @@ use crate::record::{
 const UNTOLD: [&str; 2] = ["not readable", "unknown"];
 /// The words for a fact that the machine does not have, where the platform has no value.
 const NOT_THERE: &str = "not there";
+/// The name under which records have the build of a program in words.
+const PROGRAM_BUILD: &str = "program_build";
 /// The words for a machine without a hypervisor.
 const NO_HYPERVISOR: &str = "none";
 
@@ -86,7 +89,8 @@ fn of_partition(dependency: Dependency, then: &Conditions, now: &Present) -> Pai
         }
         Dependency::Program => {
             let build = |it: &Platform| it.program.as_ref().map(|it| it.sources_sha256.clone());
-            match (platform, platform.and_then(build)) {
+            let in_words = || told(&then.machine, PROGRAM_BUILD);
+            match (platform, platform.and_then(build).or_else(in_words)) {
                 (Some(_), None) => Pair::NoPart,
                 (_, before) => text(before, build(&now.platform)),
             }

@@ -58,7 +58,12 @@ impl PlannedProbe {
 
     /// Returns `true` if a manifest's entry is of it.
     pub(crate) fn is_of(&self, entry: &ProbeEntry) -> bool {
-        entry.probe == self.name.name() && entry.partition == self.partition
+        self.is_called(&entry.probe, &entry.partition)
+    }
+
+    /// Returns `true` if it is the probe of this name on this partition.
+    pub(crate) fn is_called(&self, name: &str, partition: &str) -> bool {
+        name == self.name.name() && partition == self.partition
     }
 
     /// Returns its name with that of the partition, for people.

@@ -1,5 +1,7 @@
 //! The conditions that the numbers hold for, and the commands that repeat the run.
 
+pub(crate) mod renewal;
+
 use std::collections::BTreeMap;
 
 use quietcore_evidence::{Length, Origin};

@@ -10,7 +10,7 @@
 //! | `distributions`, `comparison`, `course` | releases: histograms, boxes, time lines |
 //! | `isolation`, `experiment` | comparisons of releases: the matrix, controls, neighbours |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the other measurements: [`KINDS`] |
-//! | `conditions` | the conditions of all of them |
+//! | `conditions` | the conditions of all of them; what is from an earlier folder |
 //!
 //! No class judges the figures of [`KINDS`], and they take no part in the verdicts. Ledgers,
 //! recordings, the doctor's findings and the method are the page's own.
@@ -39,6 +39,7 @@ use quietcore_record::record::Record;
 use crate::Published;
 use crate::plot::Frame;
 use crate::summary::{RecordSummary, Summary};
+use conditions::renewal;
 use content::Content;
 use experiment::{disturbance, tuning};
 use serde::Serialize;
@@ -149,6 +150,7 @@ pub(crate) fn contents(
         named((section.kind.anchor, section.kind.title), section.content(Reader::Page))
     }));
     contents.push(named(statistics::NAME, statistics::content(summary)));
+    contents.push(named(renewal::NAME, renewal::content(summary, Reader::Page)));
     contents.push(named(conditions::NAME, conditions::content(summary)));
     contents
 }

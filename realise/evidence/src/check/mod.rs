@@ -6,6 +6,7 @@
 //! | site file and profile | of each record: CPU, period, cycles, deadline, loads, reservation |
 //! | histogram | counters, worst cycles, time line, duration |
 //! | records of one run | the same start, machine and loads |
+//! | manifest of a renewal | sums and start of each record that was taken over |
 //! | records, classes | verdicts, and all pages |
 //!
 //! A sum shows that a file was changed by accident. Whoever changes it on purpose makes the sums
@@ -16,6 +17,7 @@ mod manifest;
 mod planned;
 mod probes;
 mod record;
+mod renewal;
 mod runs;
 
 use quietcore_record::class::catalogue;
@@ -49,12 +51,14 @@ pub(crate) struct Compared {
     pub(crate) unaccounted: Vec<NotMeasured>,
 }
 
-/// Compares the parts of a folder: its records, the site file, and the doctor's document.
+/// Compares the parts of a folder: its records, the site file, and the doctor's document. `sum_of`
+/// returns the SHA-256 of one of its files.
 pub(crate) fn compare(
     manifest: &Manifest,
     filed: &[Filed],
     site: &Part<String>,
     doctor: &Part<Value>,
+    sum_of: &dyn Fn(&str) -> Option<String>,
 ) -> Compared {
     let records: Vec<&Record> = filed.iter().map(|filed| &filed.record).collect();
     let mut found = Compared::default();
@@ -63,6 +67,7 @@ pub(crate) fn compare(
         of_file(filed, wrong);
     }
     runs::compare(manifest, &records, wrong);
+    renewal::compare(manifest, filed, sum_of, wrong);
     match doctor {
         Part::Read(doctor) => runs::compare_machine(doctor, &records, wrong),
         Part::Missing if manifest.origin == Origin::Campaign => wrong.push(Contradiction::NoFacts),

@@ -7,6 +7,7 @@ use quietcore_units::{CpuId, Nanos, SchedulingPolicy, Wake, WakeKind};
 use super::Contradiction;
 use super::planned::{label, task_of};
 use super::probes::{compare_record, probe_of};
+use super::renewal;
 use crate::manifest::Manifest;
 
 /// The part of a time that ends with its second.
@@ -205,8 +206,11 @@ impl Held<'_> {
         }
     }
 
-    /// It was not measured before the campaign was begun.
+    /// It was not measured before the campaign was begun, unless it was taken over.
     fn time(&mut self, manifest: &Manifest) {
+        if renewal::is_taken_over(self.record, manifest) {
+            return;
+        }
         let started_at = &self.record.conditions.started_at;
         // Both are RFC 3339 in UTC, and so ordered as texts up to the second.
         let second = |at: &str| at.get(..SECOND_BYTES).map(str::to_owned);

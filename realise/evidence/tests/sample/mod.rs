@@ -85,6 +85,7 @@ pub(crate) fn manifest() -> Manifest {
         not_measured: Vec::new(),
         probes: Vec::new(),
         complete: true,
+        renewal: None,
     }
 }
 

@@ -145,5 +145,6 @@ fn manifest(records: &[Record], identity: &Identity<'_>) -> Manifest {
         not_measured: Vec::new(),
         probes: Vec::new(),
         complete: records.iter().all(|record| !record.interrupted),
+        renewal: None,
     }
 }

@@ -1,9 +1,11 @@
 //! `quietcore qualify`
 
+mod renew;
+
 use std::path::{Path, PathBuf};
 
-use quietcore_campaign::probe::{PlannedProbe, probes as planned_probes};
-use quietcore_campaign::{Asked, Campaign, Outcome, Run, runs as planned_runs};
+use quietcore_campaign::probe::probes as planned_probes;
+use quietcore_campaign::{Asked, Campaign, Outcome, runs as planned_runs};
 use quietcore_evidence::{
     Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
 };
@@ -19,38 +21,52 @@ use crate::progress::Bar;
 use crate::status::{Failure, Status};
 use crate::{command, finish, runs};
 
+/// The way in which a campaign comes to its folder.
+enum Start<'a> {
+    /// A new folder in which all is measured.
+    New,
+    /// The folder of a campaign that was interrupted, with its manifest.
+    Resume(&'a Path, Box<Manifest>),
+    /// A new folder with what still holds of an earlier one.
+    Renew(Box<renew::Old<'a>>),
+}
+
 pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let (file, resumed) = match &request.resume {
-        Some(folder) => resumed_site(folder)?,
-        None => (chosen_site(request)?, None),
-    };
+    let (file, start) = begin(request)?;
     command::plan::shared::check_campaign(&file.site)?;
     let facts = machine::read_facts(&stop)?;
     let plan = command::plan::make(&file.site, &facts)?;
     command::plan::remark(&file.site, &plan.degraded);
     let online = facts.machine().online;
-    let models = match (&request.site, &resumed) {
+    let models = match (&request.site, &start) {
         (Some(path), _) => programs::folder_of(path).to_owned(),
-        (None, Some(manifest)) => manifest.site_folder.clone().unwrap_or_default().into(),
-        (None, None) => PathBuf::new(),
+        (None, Start::Resume(_, manifest)) => {
+            manifest.site_folder.clone().unwrap_or_default().into()
+        }
+        (None, _) => PathBuf::new(),
     };
     let built = programs::build(&file.site, &models)?;
     let planned = planned_runs(&file.site, &file.sha256, online, &built.programs);
     let probes = planned_probes(&file.site, &file.sha256, &facts);
-    let mut campaign = match (&request.resume, resumed) {
-        (Some(folder), Some(manifest)) => {
-            let kernel = facts.kernel.release.describe(Clone::clone);
-            Campaign::resume(
-                Writer::open(folder)?,
-                manifest,
-                &file.sha256,
-                &kernel,
-                planned,
-                probes,
-            )?
+    let begun =
+        Begun { file: &file, facts: &facts, plan: &plan, started_at: machine::time_of_day() };
+    let mut campaign = match start {
+        Start::New => {
+            let asked = begun.asked(request)?;
+            Campaign::begin(begun.folder(request)?, asked, planned, probes)?
         }
-        _ => begin(request, &file, &facts, &plan, (planned, probes))?,
+        Start::Resume(folder, manifest) => {
+            let kernel = facts.kernel.release.describe(Clone::clone);
+            let writer = Writer::open(folder)?;
+            Campaign::resume(writer, *manifest, &file.sha256, &kernel, planned, probes)?
+        }
+        Start::Renew(old) => {
+            match old.begin(request, &begun, &built.programs, (planned, probes))? {
+                Some(campaign) => campaign,
+                None => return old.nothing_to_do(request.json).map(|()| Status::Done),
+            }
+        }
     };
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
@@ -71,6 +87,22 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     conclude(request, &evidence, campaign.writer().root(), index, outcome)
 }
 
+/// Returns the site file with its choices, and where the campaign begins.
+fn begin(request: &Qualify) -> Result<(SiteFile, Start<'_>), Failure> {
+    if let Some(folder) = &request.resume {
+        let (file, manifest) = resumed_site(folder)?;
+        return Ok((file, Start::Resume(folder, Box::new(manifest))));
+    }
+    let mut file = chosen_site(request)?;
+    match &request.renew {
+        Some(folder) => {
+            let old = renew::open(folder, &mut file)?;
+            Ok((file, Start::Renew(Box::new(old))))
+        }
+        None => Ok((file, Start::New)),
+    }
+}
+
 fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
     let path = request.site.as_ref().expect("clap asks for the site file without --resume");
     let mut file = files::read_site(path)?;
@@ -85,7 +117,7 @@ fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
 }
 
 /// Returns the site file of an interrupted campaign, with the choices of its command line.
-fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> {
+fn resumed_site(folder: &Path) -> Result<(SiteFile, Manifest), Failure> {
     let manifest = read_manifest(folder)?;
     let asked = |missing: &NotMeasured| {
         manifest.profiles.iter().any(|(profile, _)| *profile == missing.profile)
@@ -106,6 +138,12 @@ fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> 
         )));
     }
     let mut file = files::read_site(&folder.join("site.toml"))?;
+    set_as_before(&mut file, &manifest)?;
+    Ok((file, manifest))
+}
+
+/// Gives a site file the choices of the command line by which a folder was begun.
+fn set_as_before(file: &mut SiteFile, manifest: &Manifest) -> Result<(), Failure> {
     let profiles: Vec<String> = manifest.profiles.iter().map(|(name, _)| name.clone()).collect();
     file.site.select_profiles(&profiles)?;
     if let Some(length) = manifest.length {
@@ -114,34 +152,43 @@ fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> 
             quietcore_evidence::Length::Cycles(cycles) => Length::Cycles(cycles),
         })?;
     }
-    Ok((file, Some(manifest)))
+    Ok(())
 }
 
-fn begin(
-    request: &Qualify,
-    file: &SiteFile,
-    facts: &Facts,
-    plan: &Plan,
-    (runs, probes): (Vec<Run>, Vec<PlannedProbe>),
-) -> Result<Campaign, Failure> {
-    let started_at = machine::time_of_day();
-    let folder = request.out.clone().unwrap_or_else(|| default_folder(&started_at, &file.site));
-    let writer = Writer::create(&folder)?;
-    writer.doctor(&Report::new(facts.clone(), Some(&file.site.claimed_cpus())))?;
-    let length = request
-        .duration
-        .map(quietcore_evidence::Length::Duration)
-        .or(request.cycles.map(quietcore_evidence::Length::Cycles));
-    let asked = Asked {
-        site: &file.site,
-        site_bytes: &file.bytes,
-        site_folder: site_folder(request),
-        started_at: &started_at,
-        length,
-        limits: plan.degraded.iter().map(ToString::to_string).collect(),
-        not_chosen: not_chosen(file)?,
-    };
-    Ok(Campaign::begin(writer, asked, runs, probes)?)
+/// Everything that a new folder begins with.
+struct Begun<'a> {
+    file: &'a SiteFile,
+    facts: &'a Facts,
+    plan: &'a Plan,
+    started_at: String,
+}
+
+impl Begun<'_> {
+    /// Makes the folder, with the doctor's document in it.
+    fn folder(&self, request: &Qualify) -> Result<Writer, Failure> {
+        let site = &self.file.site;
+        let chosen = request.out.clone();
+        let folder = chosen.unwrap_or_else(|| default_folder(&self.started_at, site));
+        let writer = Writer::create(&folder)?;
+        writer.doctor(&Report::new(self.facts.clone(), Some(&site.claimed_cpus())))?;
+        Ok(writer)
+    }
+
+    fn asked(&self, request: &Qualify) -> Result<Asked<'_>, Failure> {
+        let length = request
+            .duration
+            .map(quietcore_evidence::Length::Duration)
+            .or(request.cycles.map(quietcore_evidence::Length::Cycles));
+        Ok(Asked {
+            site: &self.file.site,
+            site_bytes: &self.file.bytes,
+            site_folder: site_folder(request),
+            started_at: &self.started_at,
+            length,
+            limits: self.plan.degraded.iter().map(ToString::to_string).collect(),
+            not_chosen: not_chosen(self.file)?,
+        })
+    }
 }
 
 /// Returns the folder of the site file, where models are found from wherever the campaign goes on.

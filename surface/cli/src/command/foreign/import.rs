@@ -136,5 +136,6 @@ fn manifest(request: &Import, records: &[Record]) -> Manifest {
         not_measured: Vec::new(),
         probes: Vec::new(),
         complete: true,
+        renewal: None,
     }
 }

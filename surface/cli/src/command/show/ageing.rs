@@ -21,7 +21,7 @@ use quietcore_host::{Facts, Source};
 use quietcore_record::ageing::{
     Change, Comparison, Dependency, NotCompared, Present, Uncompared, compare_all,
 };
-use quietcore_record::record::{Platform, Record};
+use quietcore_record::record::{Platform, ProgramBuild, Record};
 use quietcore_site::{Control, Site};
 use quietcore_units::{CpuId, CpuSet};
 
@@ -83,7 +83,28 @@ impl Here {
     /// records that were judged and had what the site reserves.
     pub(in crate::command) fn compare(&self, evidence: &Evidence, partition: &str) -> Comparison {
         let records = deciding(evidence, partition);
-        let now = self.present(evidence, partition, &records);
+        self.compare_records(evidence, partition, &records, None)
+    }
+
+    /// Compares what records of a partition depend on with this machine. `build` is that of the
+    /// partition's program now; `None` where it was not built, and then it is not compared.
+    pub(in crate::command) fn compare_records(
+        &self,
+        evidence: &Evidence,
+        partition: &str,
+        records: &[&Record],
+        build: Option<&str>,
+    ) -> Comparison {
+        let mut now = self.present(evidence, partition, records);
+        if let Some(build) = build {
+            now.unseen.retain(|unseen| unseen.dependency != Dependency::Program);
+            // Of the build, its sources alone are compared.
+            now.platform.program = Some(ProgramBuild {
+                sources_sha256: build.to_owned(),
+                module_sha256: None,
+                compiler: String::new(),
+            });
+        }
         compare_all(records.iter().map(|record| &record.conditions), &now)
     }
 

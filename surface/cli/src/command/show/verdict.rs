@@ -245,7 +245,10 @@ fn remarks(listing: &Listing) {
         terminal::say("not signed: nothing says which machine it is about, and it is not compared");
     }
     if has(Standing::Expired) {
-        terminal::say("measure again with `quietcore qualify SITE` where a verdict has expired");
+        terminal::say(
+            "measure again what has expired with `quietcore qualify SITE --renew FOLDER`, and all \
+             of it without `--renew`",
+        );
     }
 }
 

@@ -63,9 +63,7 @@ pub(in crate::command) fn run(request: &Verify) -> Result<Status, Failure> {
         None => finish::own_key(),
     };
     let evidence = finish::read(folder)?;
-    let mut problems: Vec<String> = evidence.damage.clone();
-    problems.extend(evidence.contradictions.iter().map(ToString::to_string));
-    problems.extend(evidence.unaccounted.iter().map(|missing| missing.because.clone()));
+    let mut problems = finish::problems(&evidence);
     problems.extend(finish::stale(folder, &evidence, asked.as_ref()));
     let signature = standing(&evidence.signature, asked.as_ref());
     let finding = Finding {

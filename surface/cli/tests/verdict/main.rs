@@ -6,7 +6,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[expect(dead_code, reason = "other tests call it in other ways")]
+#[path = "../command/mod.rs"]
 mod command;
+
+mod renew;
 
 use std::fs;
 use std::path::Path;
