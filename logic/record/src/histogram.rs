@@ -7,9 +7,13 @@
 //! Invariants, also of a histogram that was read from a file: the bins and the overflow add up to
 //! the count; minimum ≤ maximum; every bin lies between the two.
 
+mod sparse;
+
 use quietcore_exchange::HistogramTotals;
 use quietcore_exchange::bins::{self, BIN_COUNT};
 use serde::{Deserialize, Serialize};
+
+pub use sparse::SparseHistogram;
 
 /// A histogram with exact count, sum, minimum and maximum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +105,51 @@ impl Histogram {
             ..Self::new()
         };
         histogram.checked()
+    }
+
+    /// Copies a histogram in an exchange whose writer goes on; `None` where that was in the middle
+    /// of a cycle each time it was tried.
+    pub fn of_running(shared: &quietcore_exchange::Histogram) -> Option<Self> {
+        (0..READ_TRIES).find_map(|_| {
+            let totals = shared.totals();
+            let mut histogram = Self { totals, ..Self::new() };
+            // All others are empty, and to copy them takes time in which the next cycle comes.
+            let first = bins::index_of(totals.min_ns).unwrap_or(BIN_COUNT);
+            let end = bins::index_of(totals.max_ns).map_or(BIN_COUNT, |last| last + 1);
+            for index in first..end {
+                histogram.counts[index] = shared.bin(index);
+            }
+            (shared.totals() == totals).then(|| histogram.checked().ok()).flatten()
+        })
+    }
+
+    /// Returns the values that came since an earlier copy of the same histogram; `None` where that
+    /// is no earlier one. Smallest and largest are known within their bins.
+    pub fn since(&self, earlier: &Self) -> Option<Self> {
+        if earlier.count() == 0 {
+            return Some(self.clone());
+        }
+        let mut since = Self { counts: Vec::with_capacity(BIN_COUNT), ..Self::new() };
+        for (now, before) in self.counts.iter().zip(&earlier.counts) {
+            since.counts.push(now.checked_sub(*before)?);
+        }
+        let (now, before) = (&self.totals, &earlier.totals);
+        let totals = HistogramTotals {
+            count: now.count.checked_sub(before.count)?,
+            sum_ns: now.sum_ns.checked_sub(before.sum_ns)?,
+            overflow: now.overflow.checked_sub(before.overflow)?,
+            ..HistogramTotals::default()
+        };
+        since.totals = totals;
+        if totals.count == 0 {
+            return Some(since);
+        }
+        let first = first_that_counts(&since.counts).map(bins::lowest_of);
+        let last = last_that_counts(&since.counts).map(bins::highest_of);
+        since.totals.min_ns = first.unwrap_or(self.overflow_from_ns).max(now.min_ns);
+        let last = last.filter(|_| totals.overflow == 0);
+        since.totals.max_ns = last.unwrap_or(u64::MAX).min(now.max_ns);
+        since.checked().ok()
     }
 
     fn checked(self) -> Result<Self, StoredError> {
@@ -364,6 +413,9 @@ impl Histogram {
     }
 }
 
+/// The tries to copy a histogram between two cycles of its writer.
+const READ_TRIES: usize = 16;
+
 /// Bins that are looked at together. Most are empty, and a block of them is compared at once.
 const BLOCK: usize = 64;
 
@@ -419,6 +471,9 @@ pub enum StoredError {
         "`{0}` is not the lowest value of a bin; bins ascend and begin where Quietcore put them"
     )]
     NoBin(u64),
+    /// Bins that are not written as `LOWEST:COUNT`.
+    #[error("a bin is not written as its lowest value, a colon and its count")]
+    NoText,
     /// The parts contradict each other.
     #[error("the bins do not agree with count, minimum and maximum; they were changed or cut off")]
     Inconsistent,

@@ -8,6 +8,7 @@ pub mod check;
 mod conditions;
 mod measured;
 mod stall;
+mod stretches;
 #[cfg(test)]
 mod test_record;
 
@@ -25,6 +26,7 @@ pub use conditions::{
 };
 pub use measured::*;
 pub use stall::{LateRelease, Stall, stalls};
+pub use stretches::{STRETCHES_MAX, Stretches};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};
 
@@ -73,6 +75,10 @@ pub struct Record {
     pub ledgers: Option<Ledgers>,
     /// Latency over time, in equal stretches.
     pub timeline: Timeline,
+    /// A histogram for each stretch of time of a run in one go; `None` for a run too short to be
+    /// cut, in other measurements, and in records from before there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stretches: Option<Stretches>,
     /// Conditions that the numbers hold for.
     pub conditions: Conditions,
     /// The run was ended before its time; what was measured until then is whole.
@@ -104,6 +110,7 @@ impl Record {
             spikes: Vec::new(),
             ledgers: None,
             timeline: Timeline::default(),
+            stretches: None,
             conditions: Conditions::default(),
             interrupted: false,
             degraded: Vec::new(),
@@ -153,6 +160,7 @@ impl Record {
         record.spikes.clear();
         record.ledgers = None;
         record.timeline = Timeline::default();
+        record.stretches = None;
         Some(record)
     }
 }

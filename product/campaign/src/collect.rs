@@ -90,6 +90,8 @@ impl Collector<'_> {
                         scan.counters.lost_frames = Some(region.fieldbus().lost_frames);
                     }
                 }
+                record.stretches =
+                    found.courses.get(number).and_then(|it| it.stretches(&record.release));
                 record.ledgers = found.explained.tasks.get(number).cloned();
                 record.invalid_because.extend(self.invalid(task, states));
                 if let Some(interpreted) = partition.setting.emulation() {
@@ -358,6 +360,7 @@ fn record(
         spikes: spikes(task, activity),
         ledgers: None,
         timeline: timeline(task),
+        stretches: None,
         conditions: Conditions::default(),
         interrupted: task.state() == TaskState::Stopped,
         degraded: Vec::new(),

@@ -9,6 +9,7 @@ use quietcore_units::{Nanos, ThreadSettings};
 use crate::explain::Explained;
 use crate::loads::LoadsAchieved;
 use crate::measure::Machine;
+use crate::measure::course::Course;
 use crate::run::{PartitionRun, Run};
 use crate::troubles::Heard;
 
@@ -36,6 +37,8 @@ pub(crate) struct Findings {
 pub(crate) struct PartitionFindings {
     /// Settings in force for each task, in the order of the exchange.
     pub(crate) states: Vec<StatesSeen>,
+    /// The stretches of each task, in the order of the exchange.
+    pub(crate) courses: Vec<Course>,
     /// The last part of what its process wrote about itself; empty where it wrote nothing.
     pub(crate) remarks: String,
     /// Number of lines and bytes that its program printed.
@@ -122,6 +125,7 @@ impl Findings {
     pub(crate) fn begin(run: &Run, machine: &Machine<'_>) -> Self {
         let empty = |partition: &PartitionRun| PartitionFindings {
             states: vec![StatesSeen::default(); partition.work.tasks().len()],
+            courses: vec![Course::planned(partition.work.measured()); partition.work.tasks().len()],
             remarks: String::new(),
             printed: Printed::default(),
             heard: Heard::default(),

@@ -88,6 +88,14 @@ impl PartitionWork {
         }
     }
 
+    /// Returns the time that is measured, without the warm-up.
+    pub(crate) fn measured(&self) -> Nanos {
+        match self {
+            Self::Latency(job) => job.period * job.cycles,
+            Self::Program(run) => run.measured,
+        }
+    }
+
     /// Returns the releases of all its tasks together, as far as they are known beforehand.
     pub fn cycles(&self) -> u64 {
         let tasks = self.tasks();

@@ -4,11 +4,12 @@
 //! is known is the rounding of the printed figures, so a ratio has the range that the rounding
 //! leaves.
 
+use quietcore_units::Nanos;
 use serde::Serialize;
 
 use super::Value;
 use crate::histogram::Quantile;
-use crate::published::{Figure, Quantity, Table};
+use crate::published::{Cell, Figure, Quantity, Table};
 use crate::record::Record;
 use crate::statistics::Statistics;
 
@@ -147,6 +148,14 @@ pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, Besid
          says how sure it is"
             .to_owned(),
     );
+    let is_cut = |record: &&Record| table.rows.iter().any(|row| part(record, table, row).is_some());
+    if fitting.iter().any(is_cut) {
+        remarks.push(
+            "a run of more than an hour stands beside each row with its first hours; a row of more \
+             hours than it took is left out"
+                .to_owned(),
+        );
+    }
     Ok(SideBySide {
         table: table.id,
         title: table.title,
@@ -181,16 +190,49 @@ fn has_figures_of_a_run(table: &Table) -> Result<(), BesideError> {
     }
 }
 
+/// The column of a table whose rows look at a run after so many hours.
+const HOURS: &str = "hours";
+
+/// A run, or the first hours of it, with its statistics.
+#[derive(Clone)]
+struct Part {
+    name: String,
+    statistics: Statistics,
+}
+
+/// Returns the part of a record that a row of a table is about: the first hours, where the table
+/// has a column of them and the record a border there. `None` where it has not.
+fn part(record: &Record, table: &Table, row: &[Cell]) -> Option<Part> {
+    let hours = &row[table.column(HOURS)?];
+    let seconds = (hours.number()? * 3_600.0).round() as u64;
+    let part = record.stretches.as_ref()?.after(Nanos::from_secs(seconds))?;
+    let name = format!("{} (first {} h)", record.name, hours.0);
+    Some(Part { name, statistics: Statistics::of_histogram(&part) })
+}
+
+/// Returns the rows of a table that a record is put beside, each with the part of it.
+fn sides<'t>(record: &Record, table: &'t Table) -> Vec<(&'t [Cell], Part)> {
+    let is_same = |row: &[Cell]| table.row_profile(row) == Some(record.profile.as_str());
+    let any_same = table.rows.iter().any(|row| is_same(row));
+    let rows = table.rows.iter().map(Vec::as_slice);
+    let rows: Vec<&[Cell]> = rows.filter(|row| !any_same || is_same(row)).collect();
+    let mut cut: Vec<(&[Cell], Part)> =
+        rows.iter().filter_map(|row| Some((*row, part(record, table, row)?))).collect();
+    if cut.is_empty() {
+        let whole = Part { name: record.name.clone(), statistics: Statistics::of(record) };
+        return rows.into_iter().map(|row| (row, whole.clone())).collect();
+    }
+    // Rows of one part stand together.
+    cut.sort_by_key(|(_, part)| part.statistics.count);
+    cut
+}
+
 fn rows(record: &Record, table: &Table) -> Vec<SideRow> {
-    let statistics = Statistics::of(record);
     let is_same = |profile: Option<&str>| profile == Some(record.profile.as_str());
-    let any_same = table.rows.iter().any(|row| is_same(table.row_profile(row)));
-    table
-        .rows
-        .iter()
-        .filter(|row| !any_same || is_same(table.row_profile(row)))
-        .map(|row| SideRow {
-            record: record.name.clone(),
+    sides(record, table)
+        .into_iter()
+        .map(|(row, Part { name, statistics })| SideRow {
+            record: name,
             published: table.label(row),
             profile: table.row_profile(row).map(str::to_owned),
             same_profile: is_same(table.row_profile(row)),
@@ -259,97 +301,4 @@ fn measured(statistics: &Statistics, figure: Figure) -> Option<Value> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::published::find;
-    use crate::reason::Stated;
-
-    fn record(profile: &str) -> Record {
-        let mut record = crate::test_record(&[(3_000, 500), (4_000, 480), (9_000, 20)]);
-        record.profile = profile.to_owned();
-        record
-    }
-
-    fn figure(row: &SideRow, figure: Figure) -> SideFigure {
-        *row.figures.iter().find(|side| side.figure == figure).unwrap()
-    }
-
-    #[test]
-    fn a_profile_of_the_table_is_put_beside_its_rows() {
-        let side = with_table(&[record("tp2")], find("queiroz2023/table-4").unwrap()).unwrap();
-        let rows: Vec<_> = side.rows.iter().map(|row| row.published.as_str()).collect();
-        assert_eq!(
-            rows,
-            [
-                "#1 Baseline, tp2",
-                "#2 Hypervisor A, tp2",
-                "#3 Hypervisor B, tp2",
-                "#4 Hypervisor C, tp2"
-            ]
-        );
-        assert!(side.rows.iter().all(|row| row.same_profile));
-        let median = figure(&side.rows[1], Figure::Median);
-        assert_eq!((median.published_ns, median.published_error_ns), (2_000.0, 500.0));
-        assert_eq!(median.measured_ns, Some(Value::Exactly(3_001.0)));
-        assert!((median.ratio.unwrap() - 1.5).abs() < 0.01);
-        assert!((median.ratio_low.unwrap() - 1.2).abs() < 0.01);
-        assert!((median.ratio_high.unwrap() - 2.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn what_is_printed_as_zero_has_no_ratio() {
-        let side = with_table(&[record("tp1")], find("queiroz2023/table-4").unwrap()).unwrap();
-        let median = figure(&side.rows[0], Figure::Median);
-        assert_eq!((median.published_ns, median.ratio, median.ratio_high), (0.0, None, None));
-        assert!(median.ratio_low.unwrap() > 6.0, "less than half a microsecond was published");
-    }
-
-    #[test]
-    fn another_profile_is_put_beside_all_rows_and_says_so() {
-        let side = with_table(&[record("imported")], find("hofer2019/table-1").unwrap()).unwrap();
-        assert_eq!(side.rows.len(), 36);
-        assert!(side.rows.iter().all(|row| !row.same_profile));
-        let maximum = figure(&side.rows[0], Figure::Maximum);
-        assert_eq!(maximum.published_ns, 767_757_000.0);
-        assert!(side.source.contains("Hofer"));
-    }
-
-    /// A program's leading task is a periodic thread, and its release latency that of one.
-    #[test]
-    fn a_program_is_put_beside_release_latencies() {
-        let mut program = record("tp4");
-        program.probe = "exec".to_owned();
-        for id in ["queiroz2023/table-3", "hofer2019/table-1", "hofer2019/figure-1", "000/table-4"]
-        {
-            let side = with_table(std::slice::from_ref(&program), find(id).unwrap()).unwrap();
-            assert!(side.rows.iter().all(|row| !row.figures.is_empty()), "{id}");
-        }
-        let round_trips = with_table(&[program], find("scordino2020/table-1").unwrap());
-        assert!(matches!(round_trips, Err(BesideError::OtherQuantity { .. })));
-    }
-
-    #[test]
-    fn conditions_and_figures_without_numbers_are_refused_with_the_reason() {
-        let error = |id| with_table(&[record("tp1")], find(id).unwrap()).unwrap_err().to_string();
-        assert!(error("queiroz2023/table-2").contains("gives the conditions of measurements"));
-        assert!(error("mahmud2014/table-1").contains("no figure of a run"));
-        assert!(error("scordino2020/figure-4").contains("printed without a figure"));
-    }
-
-    #[test]
-    fn only_like_is_put_beside_like() {
-        let error = with_table(&[record("tp1")], find("queiroz2023/table-1").unwrap()).unwrap_err();
-        assert!(error.to_string().contains("not a measurement"), "{error}");
-        let error = with_table(&[record("tp1")], find("kong2021/table-1").unwrap()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`kong2021/table-1` gives the interrupt response, which no valid record here measures \
-             (there are: latency); choose a table of what was measured"
-        );
-        let mut invalid = record("tp1");
-        invalid.invalid_because = vec![Stated::from("broken").into()];
-        let table = find("queiroz2023/table-4").unwrap();
-        let side = with_table(&[record("tp1"), invalid], table).unwrap();
-        assert_eq!(side.left_out, ["axis.tp2.cpu1"]);
-    }
-}
+mod tests;

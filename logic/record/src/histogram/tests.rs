@@ -178,3 +178,27 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
     }
 }
+
+/// Goal: two parts of a histogram that was read while it grew are the whole again, exactly.
+#[test]
+fn what_came_since_an_earlier_copy_completes_it() {
+    let mut run = of(&[70_001, 5, 900]);
+    let before = run.clone();
+    for value in [3, 70_003, 123_457_891, 900] {
+        run.record(value);
+    }
+    let since = run.since(&before).unwrap();
+    assert_eq!((since.count(), since.sum_ns()), (4, run.sum_ns() - before.sum_ns()));
+    assert_eq!((since.min_ns(), since.max_ns()), (3, 123_457_891));
+    let mut both = before.clone();
+    both.merge(&since);
+    assert_eq!(both, run);
+    assert_eq!(run.since(&run).unwrap(), Histogram::new());
+    assert_eq!(before.since(&run), None, "it is no earlier one");
+    // Beyond the range there is no bin.
+    run.record(bins::RANGE_END + 7);
+    let beyond = run.since(&both).unwrap();
+    assert_eq!((beyond.overflow(), beyond.max_ns()), (1, bins::RANGE_END + 7));
+    both.merge(&beyond);
+    assert_eq!(both, run);
+}

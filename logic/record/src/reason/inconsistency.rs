@@ -167,6 +167,8 @@ pub enum Inconsistency {
     OverrunRun,
     /// Release latency and execution time don't sum up to response time.
     ResponseSum,
+    /// The stretches of the run don't hold the values of the run.
+    Stretches,
     /// Bins of the counts of a routine don't sum up.
     RoutineBins,
     /// Counts and times of a routine were recorded a different number of times.
@@ -288,6 +290,7 @@ impl Inconsistency {
             Self::ResponseSum => {
                 "release latency and execution time do not add up to response time"
             }
+            Self::Stretches => "the stretches of the run do not add up to its values",
             Self::RoutineBins => "the bins of the counts do not add up",
             Self::RoutineCount => "there are not as many counts as times",
             Self::ClockRate => "the rate of the clock is not known",

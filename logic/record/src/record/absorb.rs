@@ -61,6 +61,8 @@ impl Record {
         if self.timeline.slots.is_empty() {
             self.timeline = Timeline { ..earlier.timeline };
         }
+        // The time between the parts is not known.
+        self.stretches = None;
         let duration = &mut self.conditions.duration_ns;
         *duration = duration.saturating_add(earlier.conditions.duration_ns);
         for (own, more) in [
@@ -76,9 +78,11 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_units::Nanos;
+
     use crate::reason::{Stated, sentences};
-    use crate::record::Counters;
     use crate::record::check::self_check;
+    use crate::record::{Counters, Stretches};
     use crate::test_record;
 
     #[test]
@@ -96,7 +100,9 @@ mod tests {
         later.counters.planned_cycles = 5_000;
         later.counters.missed_cycles = Some(1);
         later.counters.longest_miss_run = Some(1);
+        later.stretches = Stretches::planned(Nanos::from_secs(20));
         later.absorb(earlier);
+        assert_eq!(later.stretches, None, "nobody knows how long nothing ran between the parts");
         assert_eq!((later.release.count(), later.release.max_ns()), (5_101, 1_900_000));
         assert_eq!(later.counters.missed_cycles, Some(3));
         assert_eq!(later.counters.longest_miss_run, Some(2));

@@ -40,6 +40,9 @@ fn of_latencies(record: &Record) -> Vec<Reason> {
     if !Statistics::of(record).is_ordered() {
         wrong.push(Inconsistency::QuantileOrder);
     }
+    if record.stretches.as_ref().is_some_and(|it| it.whole() != *release) {
+        wrong.push(Inconsistency::Stretches);
+    }
     if record.counters.early > 0 {
         wrong.push(Inconsistency::EarlyReleases { count: record.counters.early });
     }

@@ -20,7 +20,7 @@ mod trial;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Conditions, Counters, Record, Spike, Timeline};
+use super::{Conditions, Counters, Record, Spike, Stretches, Timeline};
 use crate::histogram::Histogram;
 use crate::ledger::Ledgers;
 use crate::reason::Reason;
@@ -195,6 +195,7 @@ pub(super) struct Filed {
     spikes: Vec<Spike>,
     ledgers: Option<Ledgers>,
     timeline: Timeline,
+    stretches: Option<Stretches>,
     conditions: Conditions,
     interrupted: bool,
     degraded: Vec<Reason>,
@@ -257,6 +258,7 @@ impl TryFrom<Filed> for Record {
             spikes: filed.spikes,
             ledgers: filed.ledgers,
             timeline: filed.timeline,
+            stretches: filed.stretches,
             conditions: filed.conditions,
             interrupted: filed.interrupted,
             degraded: filed.degraded,

@@ -1,5 +1,6 @@
 //! One run on the machine: loads and partitions are brought up, watched, and brought down again.
 
+pub(crate) mod course;
 mod watch;
 
 use std::collections::BTreeMap;

@@ -83,6 +83,10 @@ impl Watch<'_, '_> {
             for (index, partition) in partitions.iter().enumerate() {
                 read_back(&**partition, &mut self.findings.partitions[index], due);
                 note_exits(&**partition, &mut self.findings.partitions[index]);
+                let courses = &mut self.findings.partitions[index].courses;
+                for (task, course) in partition.region().tasks().zip(courses) {
+                    course.look(self.clock, task);
+                }
                 self.listen(index, &**partition);
                 self.end_in_time(index, &**partition);
             }

@@ -125,6 +125,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         spikes,
         ledgers: None,
         timeline: Timeline { slot_cycles, slots },
+        stretches: None,
         conditions: conditions(cycles * 1_000_000, shape),
         interrupted: false,
         degraded: Vec::new(),

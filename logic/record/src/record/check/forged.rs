@@ -1,11 +1,11 @@
 //! Numbers that were changed by hand, and what gives them away.
 
-use quietcore_units::WakeKind;
+use quietcore_units::{Nanos, WakeKind};
 
 use super::self_check;
 use crate::histogram::Histogram;
 use crate::reason::sentences;
-use crate::record::{Injection, LoadAchieved, PolicyInForce, Record, ReleaseMode};
+use crate::record::{Injection, LoadAchieved, PolicyInForce, Record, ReleaseMode, Stretches};
 use crate::{test_record, test_scan_record};
 
 type Forgery = (&'static str, fn(&mut Record));
@@ -14,7 +14,7 @@ type Forgery = (&'static str, fn(&mut Record));
 /// Method: one change each, and the words that name it.
 #[test]
 fn a_number_that_was_changed_is_contradicted_by_the_others() {
-    let forgeries: [Forgery; 19] = [
+    let forgeries: [Forgery; 20] = [
         ("cycles were missed, and", |record| record.counters.missed_cycles = Some(3)),
         ("cycles were missed, and", |record| record.counters.missed_cycles = Some(0)),
         ("the longest run of misses", |record| record.counters.longest_miss_run = Some(0)),
@@ -30,6 +30,12 @@ fn a_number_that_was_changed_is_contradicted_by_the_others() {
         ("worst cycles are missing", |record| record.spikes.clear()),
         ("is none of the run's", |record| record.spikes[1].release = 1 << 40),
         ("time line is not that", |record| record.timeline.slots[0].0 -= 1),
+        ("stretches of the run do not add up", |record| {
+            let mut stretches = Stretches::planned(Nanos::from_secs(20)).unwrap();
+            stretches.end_with_run(&record.release);
+            record.release.record(5_000);
+            record.stretches = Some(stretches);
+        }),
         ("was injected, and", |record| {
             record.conditions.injection = Some(Injection::Stated("1 ms".to_owned()));
         }),

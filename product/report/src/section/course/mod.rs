@@ -1,5 +1,6 @@
 //! Latency over time, and the worst late releases.
 
+mod stability;
 mod stalls;
 
 use super::content::{Block, Content, Figure};
@@ -26,6 +27,7 @@ pub(crate) fn content(summary: &Summary<'_>, frame: &Frame) -> Content {
         );
         content.blocks.push(Block::Plots(plots));
     }
+    stability::add(&mut content, summary);
     stalls::add(&mut content, summary);
     content
 }
