@@ -1,6 +1,6 @@
 //! The image of partitions: takes a job from its post and runs it, with a fieldbus over the network
 //! device where the job has one.
-// UNSAFETY: the boot calls this image by a name; the network device is at an address.
+// UNSAFETY: the boot calls this image by a name.
 
 #![no_std]
 #![no_main]
@@ -11,7 +11,6 @@ extern crate alloc;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 
-use quietcore_boot::places::NET;
 use quietcore_exchange::Region;
 use quietcore_fieldbus::{Bus, RestUntil};
 use quietcore_guest::clock::Clock;
@@ -31,8 +30,7 @@ fn bring_up(
     clock: Clock,
     rest: RestUntil,
 ) -> Result<Box<dyn Fieldbus>, String> {
-    // SAFETY: reading there is what the place is for.
-    let net = unsafe { Net::find([NET], clock) }.map_err(|error| error.to_string())?;
+    let net = Net::of_partition(clock).map_err(|error| error.to_string())?;
     let bus = Bus::bring_up_job(net, job, region, rest).map_err(|error| error.to_string())?;
     Ok(Box::new(bus))
 }

@@ -12,7 +12,7 @@
 // UNSAFETY: registers of devices are reached, and their memory is taken for what the host says.
 #![expect(unsafe_code, reason = "devices are beyond what Rust knows")]
 
-mod pci;
+pub(crate) mod pci;
 
 use core::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
 use core::ptr;
@@ -35,12 +35,16 @@ const VECTORS_PLACE: u64 = 0xA000;
 /// Address at which it has a page of code for a moment, to write to it.
 const CODE_PLACE: u64 = 0xB000;
 
+/// Addresses at which it has the registers of the network's device, and how many bytes of those.
+pub(crate) const NETWORK_PLACE: u64 = 0xC000;
+pub(crate) const NETWORK_BYTES: u64 = 0x4000;
+
 /// Leaf by which hypervisors say who they are, and QEMU's name where it emulates the processor.
 const HYPERVISOR: u32 = 0x4000_0000;
 const EMULATOR: [u32; 3] = [0x5447_4354, 0x4354_4743, 0x4743_5447];
 
 /// Rights of a page of registers: nothing of it is kept in a cache.
-const UNCACHED: u64 = 0x18;
+pub(crate) const UNCACHED: u64 = 0x18;
 
 /// Addresses of the code slots on the bus; zero if the host has put them at their places.
 static CODE_AT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -97,6 +101,11 @@ pub(crate) unsafe fn introduce() -> bool {
     true
 }
 
+/// Returns `true` if the host shares its memory as devices.
+pub(crate) fn are_here() -> bool {
+    EXCHANGE_AT.load(Relaxed) != 0
+}
+
 /// Has the window of a program's data show a section of the exchange, where that is a device.
 pub(crate) fn show_data(slot: u8, offset: u64) {
     let exchange = EXCHANGE_AT.load(Relaxed);
@@ -136,7 +145,7 @@ pub(crate) unsafe fn map_channels(
     places: impl Iterator<Item = AddressRange>,
     table: impl Fn() -> Option<usize>,
 ) -> Result<bool, usize> {
-    if EXCHANGE_AT.load(Relaxed) == 0 {
+    if !are_here() {
         return Ok(false);
     }
     for (number, place) in places.enumerate() {

@@ -13,12 +13,16 @@
 //! While it waits, the driver rings for the receive queue every [`RING_PAUSE`] where the device
 //! asks for that: it does when it owes frames and nobody but the guest's processor can bring them.
 //!
+//! The registers of the device are at an address, or on the PCI bus ([`bus`]); all else is the
+//! same.
+//!
 //! The device is the host's, which can do to the guest what it likes; so an answer of the device
 //! that can't be ends as an assertion, and not as another frame than the one received.
 // UNSAFETY: gives a device addresses of buffers, which it writes to at any time.
 #![expect(unsafe_code, reason = "a device reads and writes memory of the guest")]
 
 mod buffers;
+mod bus;
 mod hal;
 
 use core::arch::x86_64::_rdtsc;
@@ -26,14 +30,19 @@ use core::fmt;
 use core::ptr::NonNull;
 use core::sync::atomic::{Ordering::SeqCst, fence};
 
+use quietcore_boot::places::NET;
 use quietcore_units::Nanos;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 use virtio_drivers::queue::VirtQueue;
 use virtio_drivers::transport::mmio::{MmioError, MmioTransport, MmioVersion, VirtIOHeader};
-use virtio_drivers::transport::{DeviceStatus, DeviceType, DeviceTypeError, Transport};
+use virtio_drivers::transport::{
+    DeviceStatus, DeviceType, DeviceTypeError, SomeTransport, Transport,
+};
 
 use crate::clock::Clock;
+use crate::devices;
 use buffers::{BUFFERS, Buffers, HEADER_BYTES};
+use bus::Bells;
 use hal::Identity;
 
 /// Time that frames are waited for before the device is rung again.
@@ -57,6 +66,8 @@ pub enum NetError {
     Legacy,
     /// It lacks what this driver needs.
     Features,
+    /// Its registers are not where those of such a device are.
+    Registers,
     /// Its queues are too short, or are in use.
     Queues,
     /// The one network of this guest has been opened before.
@@ -69,6 +80,7 @@ impl fmt::Display for NetError {
             Self::Absent => "there is no network device",
             Self::Legacy => "the network device is older than virtio 1",
             Self::Features => "the network device refuses virtio 1",
+            Self::Registers => "the network device has its registers at an unknown place",
             Self::Queues => "the network device's queues are too short",
             Self::Taken => "the network device is in use",
         })
@@ -92,7 +104,9 @@ pub struct NetCounts {
 
 /// The network device of this guest.
 pub struct Net {
-    transport: MmioTransport<'static>,
+    transport: SomeTransport<'static>,
+    /// Its doorbells, where the transport's own way to them is longer.
+    bells: Option<Bells>,
     receive: VirtQueue<Identity, BUFFERS>,
     transmit: VirtQueue<Identity, BUFFERS>,
     buffers: Buffers,
@@ -101,6 +115,20 @@ pub struct Net {
 }
 
 impl Net {
+    /// Opens the network device of a partition: at its place, or on the bus of a host that shares
+    /// its memory as devices.
+    ///
+    /// # Errors
+    /// [`NetError`].
+    pub fn of_partition(clock: Clock) -> Result<Self, NetError> {
+        if devices::are_here() {
+            let (transport, bells) = bus::find()?;
+            return Self::open(transport.into(), Some(bells), clock);
+        }
+        // SAFETY: reading there is what the place is for.
+        unsafe { Self::find([NET], clock) }
+    }
+
     /// Opens the first network device that has its registers at one of these addresses.
     ///
     /// # Errors
@@ -117,13 +145,17 @@ impl Net {
             // SAFETY: as our caller promises.
             match unsafe { transport_at(place) } {
                 Err(NetError::Absent) => {}
-                other => return Self::open(other?, clock),
+                other => return Self::open(other?.into(), None, clock),
             }
         }
         Err(NetError::Absent)
     }
 
-    fn open(mut transport: MmioTransport<'static>, clock: Clock) -> Result<Self, NetError> {
+    fn open(
+        mut transport: SomeTransport<'static>,
+        bells: Option<Bells>,
+        clock: Clock,
+    ) -> Result<Self, NetError> {
         let mut buffers = Buffers::take().ok_or(NetError::Taken)?;
         transport.set_status(DeviceStatus::empty());
         let known = DeviceStatus::ACKNOWLEDGE | DeviceStatus::DRIVER;
@@ -150,8 +182,8 @@ impl Net {
             buffers.given(token.map_err(|_| NetError::Queues)?, buffer);
         }
         transport.set_status(agreed | DeviceStatus::DRIVER_OK);
-        let mut net =
-            Self { transport, receive, transmit, buffers, clock, counts: NetCounts::default() };
+        let counts = NetCounts::default();
+        let mut net = Self { transport, bells, receive, transmit, buffers, clock, counts };
         net.ring_for_receive();
         Ok(net)
     }
@@ -208,17 +240,23 @@ impl Net {
         // for the doorbell since it last looked.
         fence(SeqCst);
         if self.receive.should_notify() {
-            self.transport.notify(RECEIVE);
-            self.counts.rung += 1;
+            self.ring(RECEIVE);
         }
     }
 
     fn ring_for_transmit(&mut self) {
         fence(SeqCst);
         if self.transmit.should_notify() {
-            self.transport.notify(TRANSMIT);
-            self.counts.rung += 1;
+            self.ring(TRANSMIT);
         }
+    }
+
+    fn ring(&mut self, queue: u16) {
+        match &mut self.bells {
+            Some(bells) => bells.ring(queue),
+            None => self.transport.notify(queue),
+        }
+        self.counts.rung += 1;
     }
 }
 

@@ -11,6 +11,9 @@
 //! | 1 | `ivshmem-plain` | the exchange |
 //! | 2 … | `ivshmem-plain` | the channels, in the order of the job |
 //!
+//! Beside them there is one [network device](VIRTIO_NET) at [`NETWORK`], where the job has a
+//! fieldbus.
+//!
 //! The control memory, each part at an offset:
 //!
 //! | offset | content | the guest has it at |
@@ -35,6 +38,13 @@ pub const IVSHMEM: u32 = 0x1110_1AF4;
 /// The base address register of the device's memory.
 pub const MEMORY_REGISTER: u8 = 2;
 
+/// Vendor and device number of a network device of version 1 of virtio or later (virtio 1.2,
+/// 4.1.2.1), as above.
+pub const VIRTIO_NET: u32 = 0x1041_1AF4;
+
+/// The device of the bus that is the network's: one before those of shared memory.
+pub const NETWORK: u8 = 3;
+
 /// Number of the device with the control memory.
 pub const CONTROL: usize = 0;
 /// Number of the device with the exchange.
@@ -47,6 +57,8 @@ const FIRST_DEVICE: usize = 4;
 /// The device behind the last one: the machine has its own there.
 const DEVICES_END: usize = 31;
 const FUNCTIONS: usize = 8;
+
+const _: () = assert!((NETWORK as usize) < FIRST_DEVICE);
 
 /// Limit of these devices.
 pub const DEVICES_MAX: usize = (DEVICES_END - FIRST_DEVICE) * FUNCTIONS;

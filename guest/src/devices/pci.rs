@@ -32,14 +32,14 @@ const FIRST_PROCESSOR: u32 = 0xFEE0_0000;
 
 /// A function of a device that is there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Function {
+pub(crate) struct Function {
     /// The bits of an address by which it is chosen.
     place: u32,
 }
 
 impl Function {
     /// Returns the function at this place of the bus if it is of this vendor and kind.
-    pub(super) fn find(device: u8, function: u8, kind: u32) -> Option<Self> {
+    pub(crate) fn find(device: u8, function: u8, kind: u32) -> Option<Self> {
         let place = ENABLED | u32::from(device & 31) << 11 | u32::from(function & 7) << 8;
         let found = Self { place };
         (found.read(0) == kind).then_some(found)
@@ -47,7 +47,7 @@ impl Function {
 
     /// Returns the address of the memory behind a base register, and has the device answer there;
     /// `None` if it is none, or firmware gave it no address.
-    pub(super) fn memory(self, register: u8) -> Option<u64> {
+    pub(crate) fn memory(self, register: u8) -> Option<u64> {
         const IS_PORT: u32 = 1;
         const KIND: u32 = 0b110;
         const IS_LONG: u32 = 0b100;
@@ -85,24 +85,24 @@ impl Function {
 
     /// Returns the place of the capability of interrupts as messages.
     fn vectors_at(self) -> Option<u8> {
-        if self.read(COMMAND) & HAS_CAPABILITIES == 0 {
-            return None;
-        }
-        let mut at = (self.read(CAPABILITIES) & 0xFC) as u8;
-        for _ in 0..CAPABILITIES_MAX {
-            if at == 0 {
-                return None;
-            }
-            let word = self.read(at);
-            if word & 0xFF == VECTORS {
-                return Some(at);
-            }
-            at = (word >> 8 & 0xFC) as u8;
-        }
-        None
+        self.capabilities().find(|(_, word)| word & 0xFF == VECTORS).map(|(at, _)| at)
     }
 
-    fn read(self, at: u8) -> u32 {
+    /// Returns the places of its capabilities with the first word of each, as many as there can be.
+    pub(crate) fn capabilities(self) -> impl Iterator<Item = (u8, u32)> {
+        let has_some = self.read(COMMAND) & HAS_CAPABILITIES != 0;
+        let first = if has_some { self.read(CAPABILITIES) } else { 0 };
+        let mut at = (first & 0xFC) as u8;
+        let next = move || {
+            let found = (at != 0).then(|| (at, self.read(at)))?;
+            at = (found.1 >> 8 & 0xFC) as u8;
+            Some(found)
+        };
+        core::iter::from_fn(next).take(CAPABILITIES_MAX)
+    }
+
+    /// Reads a word of its configuration space.
+    pub(crate) fn read(self, at: u8) -> u32 {
         self.choose(at);
         let word: u32;
         // SAFETY: the port of the bus, if there is one; reading has no effect.
@@ -116,7 +116,8 @@ impl Function {
         word
     }
 
-    fn write(self, at: u8, word: u32) {
+    /// Writes a word of its configuration space.
+    pub(crate) fn write(self, at: u8, word: u32) {
         self.choose(at);
         // SAFETY: as above; the words that are written decide about this device alone.
         unsafe {

@@ -5,8 +5,9 @@
 
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use crate::devices::{NETWORK_BYTES, NETWORK_PLACE};
 use virtio_drivers::{BufferDirection, Hal, PAGE_SIZE, PhysAddr};
 
 /// Pages for rings: two queues of two each.
@@ -22,7 +23,15 @@ static RINGS: [Page; PAGES] = [const { Page(UnsafeCell::new([0; PAGE_SIZE])) }; 
 /// The first page that is nobody's.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// Physical addresses are addresses.
+/// Physical address of the registers that are mapped at [`NETWORK_PLACE`]; zero if there are none.
+static REGISTERS: AtomicU64 = AtomicU64::new(0);
+
+/// Notes that the registers at this physical address are mapped at [`NETWORK_PLACE`].
+pub(super) fn map_registers(physical: u64) {
+    REGISTERS.store(physical, Relaxed);
+}
+
+/// Physical addresses are addresses, but for registers that are mapped elsewhere.
 #[derive(Debug)]
 pub(super) struct Identity;
 
@@ -44,6 +53,8 @@ unsafe impl Hal for Identity {
     }
 
     unsafe fn mmio_phys_to_virt(place: PhysAddr, _: usize) -> NonNull<u8> {
+        let offset = place.wrapping_sub(REGISTERS.load(Relaxed));
+        let place = if offset < NETWORK_BYTES { NETWORK_PLACE + offset } else { place };
         NonNull::new(core::ptr::with_exposed_provenance_mut(place as usize))
             .expect("no device is at address zero")
     }
