@@ -238,6 +238,15 @@ fn leave_root() -> io::Result<()> {
 /// # Errors
 /// [`SandboxError::Rights`].
 pub fn give_up() -> Result<(), SandboxError> {
+    give_up_but(CapabilitySet::empty())
+}
+
+/// Gives up all capabilities of the calling thread but these, as far as it has them: a thread that
+/// takes new memory in a process whose memory is locked needs `IPC_LOCK` for it.
+///
+/// # Errors
+/// [`SandboxError::Rights`].
+pub fn give_up_but(kept: CapabilitySet) -> Result<(), SandboxError> {
     let told = |errno: rustix::io::Errno| SandboxError::Rights(errno.into());
     set_no_new_privs(true).map_err(told)?;
     // Who has none of it may not change these two, and need not.
@@ -245,8 +254,10 @@ pub fn give_up() -> Result<(), SandboxError> {
         let _ = remove_capability_from_bounding_set(one);
     }
     let _ = clear_ambient_capability_set();
-    let none = CapabilitySet::empty();
-    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    let kept =
+        if kept.is_empty() { kept } else { kept & capabilities(None).map_err(told)?.effective };
+    let inheritable = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable };
     set_capabilities(None, sets).map_err(told)
 }
 

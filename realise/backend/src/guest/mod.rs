@@ -11,6 +11,7 @@
 //! | `channels` | their memory files, and their addresses in the guest |
 //! | [`delivery`] | new builds for a process that can't open files |
 //! | `mail` | the guest's post |
+//! | `network` | the wire of its fieldbus, and the thread that serves it |
 //! | `programs` | programs from their files into the slots |
 //! | `staging` | orders from the host to slots and post |
 //! | [`translate`] | the job of a process as that of a guest |
@@ -20,6 +21,7 @@ pub(crate) mod channels;
 pub(crate) mod crash;
 pub mod delivery;
 pub(crate) mod mail;
+pub(crate) mod network;
 pub(crate) mod programs;
 pub(crate) mod staging;
 pub mod translate;

@@ -51,6 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::guest::delivery::{Delivery, inherited};
+use crate::guest::network::{mapped, words};
 use crate::guest::{in_words, note_refused_of_all};
 use crate::setting::SettingError;
 use colours::{ColourSetting, colours_here};
@@ -156,7 +157,7 @@ impl Ready {
         let network =
             fieldbus.map(|bus| Network::open(bus, guest.machine(), Arc::clone(&exchange)));
         let network = network.transpose()?;
-        let words = fieldbus.map(network::words).transpose();
+        let words = fieldbus.map(words).transpose();
         let words = words.map_err(in_words)?;
         let snare = job.snare.as_ref().and_then(take_over);
         let explained = snare.map(|snare| Explained { snare, memory });
@@ -238,12 +239,6 @@ pub(crate) fn seal() -> Result<(), String> {
 fn seal_to(calls: &Calls) -> Result<(), String> {
     let sealed = sandbox::give_up().and_then(|()| sandbox::seal(calls, Violation::End));
     sealed.map_err(in_words)
-}
-
-/// Maps the exchange once more.
-fn mapped(file: &File) -> Result<Exchange, String> {
-    let file = file.try_clone().map_err(|error| format!("the exchange: {error}"))?;
-    Exchange::open(file).map_err(in_words)
 }
 
 /// Opens the ledger of exits in the memory of this descriptor.
