@@ -24,7 +24,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,
-    drives_fieldbus: false,
+    drives_fieldbus: true,
     has_accelerator: true,
     within_container: Backend::Qemu,
 };

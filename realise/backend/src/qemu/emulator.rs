@@ -1,7 +1,7 @@
 //! QEMU's process: its command line, what its guest says, and its end.
 //!
-//! The machine has what the guest uses and no more: a bus for the shared memory, a serial line, a
-//! port to end it. QEMU may start no program and raise no right (`-sandbox`), and is killed with
+//! The machine has what the guest uses and no more: a bus for the shared memory and for the
+//! network of a fieldbus, a serial line, a port to end it. QEMU may start no program and raise no right (`-sandbox`), and is killed with
 //! the thread that started it.
 
 use std::fs::File;
@@ -11,13 +11,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 
 use command_fds::CommandFdExt as _;
-use quietcore_boot::devices::{CONTROL, DEVICES_MAX, EXCHANGE, FIRST_CHANNEL, function_of};
+use quietcore_boot::devices::{
+    CONTROL, DEVICES_MAX, EXCHANGE, FIRST_CHANNEL, NETWORK, function_of,
+};
 use quietcore_boot::port;
 use quietcore_microvm::devices::console::Console;
 use quietcore_process::bound;
 use quietcore_process::remark::remark;
+use quietcore_process::setting as settings;
 use quietcore_site::Accelerator;
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, CpuId, CpuSet};
+
+use crate::guest::network::ADDRESS;
 
 /// The program, found by `PATH`.
 pub(super) const QEMU: &str = "qemu-system-x86_64";
@@ -33,6 +38,8 @@ const STACK_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) accelerator: Accelerator,
+    /// The CPU of the guest's processor, which QEMU's other threads leave to that.
+    pub(super) cpu: Option<CpuId>,
     /// The guest's own memory.
     pub(super) memory: ByteSize,
     /// `true` if QEMU's memory and the guest's are to be locked.
@@ -43,6 +50,8 @@ pub(super) struct Parts {
     pub(super) doorbell: OwnedFd,
     /// QEMU's end of its monitor.
     pub(super) monitor: OwnedFd,
+    /// QEMU's end of the guest's network, where it has one.
+    pub(super) network: Option<OwnedFd>,
     pub(super) exchange: File,
     pub(super) channels: Vec<File>,
 }
@@ -61,11 +70,12 @@ impl Emulator {
     /// # Errors
     /// When it can't be started, or a file can't be a device; in words.
     pub(super) fn start(parts: Parts, console: Console) -> Result<Self, String> {
+        let others = parts.cpu.and_then(others);
         let mut command = command(parts)?;
         bound::end_with_this_thread(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child =
-            command.spawn().map_err(|error| format!("`{QEMU}` can't be started: {error}"))?;
+        let child = spawn(&mut command, others);
+        let child = child.map_err(|error| format!("`{QEMU}` can't be started: {error}"))?;
         let mut emulator = Self { child, readers: Vec::new() };
         let console = emulator.child.stdout.take().map(|pipe| collect(console, pipe));
         let errors = emulator.child.stderr.take().map(pass_on);
@@ -74,6 +84,11 @@ impl Emulator {
             emulator.readers.push(reader);
         }
         Ok(emulator)
+    }
+
+    /// Returns the number of QEMU's main thread, which serves the guest's devices.
+    pub(super) fn main_thread(&self) -> u32 {
+        self.child.id()
     }
 
     /// Returns the status with which QEMU has ended; `None` while it runs.
@@ -105,6 +120,25 @@ pub(super) fn status_of_guest(status: ExitStatus) -> Option<u8> {
     u8::try_from(code / 2).ok()
 }
 
+/// Returns the CPUs of this thread without this one; `None` if there are no others.
+pub(super) fn others(cpu: CpuId) -> Option<CpuSet> {
+    let others = settings::allowed().ok()?.without(&[cpu].into_iter().collect());
+    (!others.is_empty()).then_some(others)
+}
+
+/// Starts a command on these CPUs, which its threads have until somebody gives them others.
+fn spawn(command: &mut Command, cpus: Option<CpuSet>) -> io::Result<Child> {
+    let own = settings::allowed();
+    // Where it is refused, helpers of QEMU compete with the guest, which costs time only.
+    let is_elsewhere = cpus.is_some_and(|cpus| settings::allow(cpus).is_ok());
+    let child = command.spawn();
+    if let (true, Ok(own)) = (is_elsewhere, own) {
+        // It had them before.
+        let _ = settings::allow(own);
+    }
+    child
+}
+
 fn command(parts: Parts) -> Result<Command, String> {
     let memory = parts.memory.get();
     let mut command = Command::new(QEMU);
@@ -132,9 +166,10 @@ fn command(parts: Parts) -> Result<Command, String> {
     command.args(["-chardev", &monitor, "-mon", "chardev=monitor,mode=control"]);
     command.args(["-kernel", &path(&parts.image)]);
     add_memory(&mut command, &parts)?;
-    let Parts { image, doorbell, monitor, exchange, channels, .. } = parts;
+    add_network(&mut command, &parts);
+    let Parts { image, doorbell, monitor, network, exchange, channels, .. } = parts;
     let files = [image, exchange].into_iter().chain(channels).map(OwnedFd::from);
-    command.preserved_fds(files.chain([doorbell, monitor]).collect());
+    command.preserved_fds(files.chain([doorbell, monitor]).chain(network).collect());
     Ok(command)
 }
 
@@ -157,6 +192,19 @@ fn add_memory(command: &mut Command, parts: &Parts) -> Result<(), String> {
         command.args(["-object", &object, "-device", &device]);
     }
     Ok(())
+}
+
+/// Adds the network's device, without firmware of its own, and without interrupts: the guest looks
+/// for its frames.
+fn add_network(command: &mut Command, parts: &Parts) {
+    let Some(network) = &parts.network else { return };
+    let wire = format!("dgram,id=wire,local.type=fd,local.str={}", network.as_raw_fd());
+    let address = ADDRESS.map(|byte| format!("{byte:02x}")).join(":");
+    let device = format!(
+        "virtio-net-pci,netdev=wire,mac={address},addr={NETWORK:#x},disable-legacy=on,vectors=0,\
+         romfile="
+    );
+    command.args(["-netdev", &wire, "-device", &device]);
 }
 
 /// Returns where a device of shared memory is on the bus.
@@ -207,6 +255,24 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
+
+    #[test]
+    fn what_is_started_is_elsewhere_than_the_guest() {
+        let allowed = settings::allowed().unwrap();
+        let cpu = allowed.iter().next().unwrap();
+        let Some(others) = others(cpu) else {
+            assert_eq!(allowed.len(), 1, "there is no other");
+            return;
+        };
+        let mut command = Command::new("sleep");
+        let mut child = spawn(command.arg("60"), Some(others)).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        assert_eq!(list.map(str::trim), Some(others.to_string().as_str()));
+        assert_eq!(settings::allowed().unwrap(), allowed, "this thread has its own again");
+    }
 
     #[test]
     fn only_an_end_by_the_port_is_the_guests() {

@@ -20,6 +20,7 @@
 //! | `emulator` | QEMU's process |
 //! | `host` | the surroundings of the partition's process |
 //! | `monitor` | QEMU's monitor |
+//! | `network` | the wire of its fieldbus, behind a socket |
 //! | `setting` | the words of the site file about the guest |
 
 mod control;
@@ -27,6 +28,7 @@ mod doorbell;
 mod emulator;
 mod host;
 mod monitor;
+mod network;
 mod setting;
 
 use std::cell::Cell;
@@ -61,6 +63,7 @@ use crate::fieldbus::FieldbusJob;
 use crate::guest::channels::Channels;
 use crate::guest::delivery::Delivery;
 use crate::guest::mail::Mail;
+use crate::guest::network::{mapped, words};
 use crate::guest::programs::{self, Programs, slot_size};
 use crate::guest::staging::Staging;
 use crate::guest::{in_words, note_refused_of_all, translate};
@@ -68,6 +71,7 @@ use control::{Control, post_bytes};
 use doorbell::Doorbell;
 use emulator::{Emulator, Parts, status_of_guest};
 use monitor::Monitor;
+use network::Network;
 
 pub(crate) use setting::QemuInterior;
 pub use setting::QemuSetting;
@@ -88,6 +92,9 @@ pub(crate) struct Ready {
     control: Control,
     staging: Staging<Doorbell>,
     delivery: Delivery,
+    network: Option<Network>,
+    /// Its encoded fieldbus, if it drives one.
+    words: Option<Vec<u8>>,
     channels: Vec<AddressRange>,
     first: GuestBuild,
     page: HostPage,
@@ -109,9 +116,6 @@ impl Ready {
         region: Region<'_>,
         exchange: &File,
     ) -> Result<Self, String> {
-        if fieldbus.is_some() {
-            return Err("a guest under QEMU drives no fieldbus".to_owned());
-        }
         let begun = moment(Counter::new(ANY_RATE, 0));
         let is_real = interior.setting.accelerator == Accelerator::Kvm;
         let locked = settings::lock_memory().and_then(|()| may_lock_much());
@@ -136,14 +140,19 @@ impl Ready {
         let (mut monitor, monitor_end) =
             Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
         let page = page(&interior.setting, region);
+        let network = fieldbus.map(|job| Network::open(job, Arc::new(mapped(exchange)?)));
+        let (network, network_end) = network.transpose()?.unzip();
+        let words = fieldbus.map(words).transpose().map_err(in_words)?;
         let parts = Parts {
             accelerator: interior.setting.accelerator,
+            cpu: job.cpu.and_then(CpuId::new),
             memory: interior.setting.memory,
             // Locked, the translations of an emulated processor would take a gigabyte.
             locks: is_real && memory_refused.is_none(),
             image: image()?,
             doorbell: doorbell_end,
             monitor: monitor_end,
+            network: network_end,
             exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
             channels: channels.files,
         };
@@ -160,6 +169,8 @@ impl Ready {
             control,
             staging,
             delivery,
+            network,
+            words,
             channels: channels.places,
             first,
             page,
@@ -181,7 +192,12 @@ impl Ready {
     ) -> Result<(), String> {
         let thread = self.monitor.processor_thread().map_err(in_words)?;
         let policy = self.settle(job, region, thread)?;
-        let letter = translate::guest_job(job, thread, &self.channels, self.first.clone(), None);
+        if let Some(network) = self.network.take() {
+            network.start(job.cpu, policy)?;
+            self.lift_devices(job.cpu.and_then(CpuId::new), policy);
+        }
+        let (first, words) = (self.first.clone(), self.words.take());
+        let letter = translate::guest_job(job, thread, &self.channels, first, words);
         // Nobody hears of late releases that a guest of QEMU tells.
         let letter = GuestJob { late_beyond: None, ..letter }.to_bytes();
         self.staging.post(&letter.map_err(|error| error.to_string())?)?;
@@ -229,6 +245,18 @@ impl Ready {
         // A thread may always ask for less.
         let _ = settings::schedule_other(thread, Scheduling::Other);
         Ok(leading.policy)
+    }
+
+    /// Puts QEMU's main thread above a guest that has no other CPU than its own: it carries the
+    /// frames that the guest waits for without sleeping.
+    fn lift_devices(&self, cpu: Option<CpuId>, policy: Scheduling) {
+        let waits = matches!(policy, Scheduling::Fifo { .. });
+        if waits && cpu.is_some_and(|cpu| emulator::others(cpu).is_none()) {
+            let lifted = settings::schedule_other(self.emulator.main_thread(), policy.above());
+            if let Err(error) = lifted {
+                remark(format_args!("QEMU's main thread competes with the guest: {error}"));
+            }
+        }
     }
 
     /// Compares the guest's counter with the host's, and writes the host page by it. Returns `None`

@@ -45,7 +45,9 @@ fn a_choice_of_the_machine_and_a_fieldbus_are_refused_where_there_is_none() {
     let kvm = problems("kvm");
     assert!(kvm.contains("of the backend `kvm` leaves no choice of its machine"), "{kvm}");
     assert!(kvm.contains("choose the backend `qemu`"), "{kvm}");
-    let qemu = problems("qemu");
-    assert!(qemu.contains("partition `a` of the backend `qemu` drives no fieldbus"), "{qemu}");
-    assert!(qemu.contains("`process`, `container` or `kvm`"), "{qemu}");
+    let xen = problems("xen");
+    assert!(xen.contains("partition `a` of the backend `xen` drives no fieldbus"), "{xen}");
+    assert!(xen.contains("`process`, `container`, `kvm` or `qemu`"), "{xen}");
+    let qemu = read_text(&text.replace("BACKEND", "qemu"));
+    assert!(qemu.is_ok(), "a guest of QEMU has both: {qemu:?}");
 }
