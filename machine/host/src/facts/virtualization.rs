@@ -62,6 +62,12 @@ impl Virtualization {
         Some(format!("interpreted: {:.1} million instructions a second{without}", rate / 1e6))
     }
 
+    /// Returns the path of QEMU's program, whatever `PATH` says: facts and a partition's process
+    /// find the same.
+    pub fn find_qemu(source: &Source) -> Reading<String> {
+        source.program("qemu-system-x86_64")
+    }
+
     /// Returns `true` if this kernel runs on a hypervisor; `None` if the processor can't be asked.
     pub fn is_guest(&self) -> Option<bool> {
         match &self.hypervisor {
@@ -78,7 +84,7 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Virtualization 
         hypervisor_type: source.text("/sys/hypervisor/type"),
         container: container(source),
         kvm: kvm(source, attempts),
-        qemu: source.program("qemu-system-x86_64"),
+        qemu: Virtualization::find_qemu(source),
     }
 }
 

@@ -1,8 +1,8 @@
 //! QEMU's process: its command line, what its guest says, and its end.
 //!
 //! The machine has what the guest uses and no more: a bus for the shared memory and for the
-//! network of a fieldbus, a serial line, a port to end it. QEMU may start no program and raise no right (`-sandbox`), and is killed with
-//! the thread that started it.
+//! network of a fieldbus, a serial line, a port to end it. QEMU may start no program and raise no
+//! right (`-sandbox`), and is killed with the thread that started it.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -15,6 +15,8 @@ use quietcore_boot::devices::{
     CONTROL, DEVICES_MAX, EXCHANGE, FIRST_CHANNEL, NETWORK, function_of,
 };
 use quietcore_boot::port;
+use quietcore_host::Source;
+use quietcore_host::facts::Virtualization;
 use quietcore_microvm::devices::console::Console;
 use quietcore_process::bound;
 use quietcore_process::remark::remark;
@@ -23,9 +25,6 @@ use quietcore_site::Accelerator;
 use quietcore_units::{ByteSize, CpuId, CpuSet};
 
 use crate::guest::network::ADDRESS;
-
-/// The program, found by `PATH`.
-pub(super) const QEMU: &str = "qemu-system-x86_64";
 
 /// Longest line of QEMU's own words that is passed on whole.
 const LINE_BYTES_MAX: u64 = 1 << 10;
@@ -75,7 +74,7 @@ impl Emulator {
         bound::end_with_this_thread(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = spawn(&mut command, others);
-        let child = child.map_err(|error| format!("`{QEMU}` can't be started: {error}"))?;
+        let child = child.map_err(|error| format!("QEMU can't be started: {error}"))?;
         let mut emulator = Self { child, readers: Vec::new() };
         let console = emulator.child.stdout.take().map(|pipe| collect(console, pipe));
         let errors = emulator.child.stderr.take().map(pass_on);
@@ -141,7 +140,8 @@ fn spawn(command: &mut Command, cpus: Option<CpuSet>) -> io::Result<Child> {
 
 fn command(parts: Parts) -> Result<Command, String> {
     let memory = parts.memory.get();
-    let mut command = Command::new(QEMU);
+    let program = Virtualization::find_qemu(&Source::live()).get().cloned();
+    let mut command = Command::new(program.ok_or("QEMU is not installed; see `quietcore doctor`")?);
     command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-S"]);
     let sandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
     command.args(["-sandbox", sandbox]);

@@ -139,7 +139,6 @@ impl Ready {
         let (staging, first) = Staging::begin(programs, program, &job.build, mail)?;
         let (mut monitor, monitor_end) =
             Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
-        let page = page(&interior.setting, region);
         let network = fieldbus.map(|job| Network::open(job, Arc::new(mapped(exchange)?)));
         let (network, network_end) = network.transpose()?.unzip();
         let words = fieldbus.map(words).transpose().map_err(in_words)?;
@@ -173,7 +172,7 @@ impl Ready {
             words,
             channels: channels.places,
             first,
-            page,
+            page: page(&interior.setting, region),
             begun,
             memory_refused,
             console: lines,
