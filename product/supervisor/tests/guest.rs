@@ -1,6 +1,6 @@
 //! A servo axis in a guest, from the start of its site to the end: driven over its network device,
-//! watched, tuned, deployed to, paused, crashed on purpose, and gone. Skipped where there is no
-//! KVM, or one that interprets its guests.
+//! watched, tuned, deployed to, paused, crashed on purpose, and gone. Under our own monitor it is
+//! skipped where there is no KVM, or one that interprets its guests; QEMU emulates it there.
 //!
 //! The tests for partitions of all backends are in `running`.
 
@@ -9,6 +9,7 @@ mod site;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Deployed, Paused, Verb};
@@ -120,37 +121,51 @@ fn process(number: u32) -> Option<String> {
     fs::read_to_string(format!("/proc/{number}/comm")).ok()
 }
 
-/// Returns `true` if guests that compute can run here; otherwise says why not.
-fn has_kvm() -> bool {
+/// Returns why guests that compute can't run here under KVM; `None` if they can.
+fn no_kvm() -> Option<&'static str> {
     if fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_err() {
-        quietcore_skip::skip!("/dev/kvm can't be opened");
-        return false;
+        return Some("/dev/kvm can't be opened");
     }
-    if fs::read_to_string("/proc/cpuinfo")
-        .is_ok_and(|it| !it.contains(" svm") && !it.contains(" vmx"))
-    {
-        quietcore_skip::skip!(
-            "this KVM interprets its guests: the processor has no virtualisation"
-        );
-        return false;
-    }
-    true
+    let is_interpreted = fs::read_to_string("/proc/cpuinfo")
+        .is_ok_and(|it| !it.contains(" svm") && !it.contains(" vmx"));
+    is_interpreted.then_some("this KVM interprets its guests: the processor has no virtualisation")
 }
 
 #[test]
 fn a_servo_in_a_guest_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing() {
-    if !has_kvm() {
-        return;
+    match no_kvm() {
+        Some(why) => quietcore_skip::skip!("{why}"),
+        None => a_servo_lives(SITE, "kvm"),
     }
+}
+
+#[test]
+fn a_servo_in_a_guest_of_qemu_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing() {
+    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
+        return quietcore_skip::skip!("there is no `qemu-system-x86_64`");
+    }
+    let machine = if no_kvm().is_some() { "\nguest = { accelerator = \"tcg\" }" } else { "" };
+    let site = SITE.replace("backend = \"kvm\"", &format!("backend = \"qemu\"{machine}"));
+    a_servo_lives(&site, "qemu");
+}
+
+/// Runs the whole life of a servo axis in a guest of this backend.
+fn a_servo_lives(text: &str, backend: &str) {
     let before = Left::now();
-    let site = Site::up(SITE, MODEL);
-    let state = site.client().list().unwrap().remove(0);
-    assert_eq!(state.backend, "kvm");
+    let site = Site::up(text, MODEL);
+    let state = site.client().list().expect("the supervisor answers").remove(0);
+    assert_eq!(state.backend, backend);
     let first = state.pid.expect("the guest's process");
 
     // The drive is switched on over the fieldbus: all of CiA 402 takes part.
     site.wait_for_value("servo_U.statusword", |word| word as u32 & 0x6F == 0x27);
-    let fieldbus = site.client().list().unwrap().remove(0).fieldbus.expect("it has one");
+    let fieldbus = site
+        .client()
+        .list()
+        .expect("the supervisor answers")
+        .remove(0)
+        .fieldbus
+        .expect("it has one");
     assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
     assert_eq!(fieldbus.working_counter, fieldbus.working_counter_expected);
 
@@ -159,12 +174,12 @@ fn a_servo_in_a_guest_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing
     site.change(ChangeKind::Force, "servo_U.target", Some("0.5"));
     site.wait_for_value("servo_U.position", |position| position > 0.05);
 
-    site.client().ask::<Paused>("axis", Verb::Pause).unwrap();
+    site.client().ask::<Paused>("axis", Verb::Pause).expect("the supervisor answers");
     site.wait_for("paused", |state| *state == Activity::Paused);
     let held = site.value("servo_U.position");
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(site.value("servo_U.position"), held);
-    site.client().ask::<Paused>("axis", Verb::Resume).unwrap();
+    site.client().ask::<Paused>("axis", Verb::Resume).expect("the supervisor answers");
     site.wait_for("running", |state| *state == Activity::Running);
 
     // A program that crashes after a while is deployed to the running guest.
@@ -175,7 +190,7 @@ fn a_servo_in_a_guest_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing
     let deployed = site
         .client()
         .ask::<Deployed>("axis", Verb::deploy(&changed, DeployPatience::UntilItRuns))
-        .unwrap();
+        .expect("the supervisor answers");
     assert_eq!(deployed.generation, 2);
     assert!(deployed.tuned.contains(&"servo_P.Kv".to_owned()), "{deployed:?}");
     let text = site.wait_for_event("crash");
@@ -183,7 +198,7 @@ fn a_servo_in_a_guest_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing
     assert!(text.contains("servo.c:"), "with file and line: {text}");
     // The guest itself goes on, on probation or restarted.
     site.wait_for("running", |state| *state == Activity::Running);
-    assert_eq!(site.client().list().unwrap()[0].pid, Some(first));
+    assert_eq!(site.client().list().expect("the supervisor answers")[0].pid, Some(first));
 
     drop(site);
     assert_eq!(process(first), None, "the guest's process and its threads are gone");
