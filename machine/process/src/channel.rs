@@ -13,7 +13,7 @@ use std::io;
 
 use quietcore_exchange::channel::{Channel, ChannelError, ChannelView, Entry, channel_bytes};
 
-use crate::memory::{MemoryError, SharedMemory};
+use crate::memory::{DeviceMemory, MemoryError, MemorySource, SharedMemory};
 
 /// The least size of a channel's file.
 const PAGE_BYTES: usize = 4096;
@@ -67,21 +67,28 @@ impl ChannelMemory {
     /// # Errors
     /// When the file isn't sealed, can't be mapped, or holds no channel of this build.
     pub fn open(file: File) -> Result<Self, ChannelMemoryError> {
-        let memory = SharedMemory::open(file)?;
-        // SAFETY: as in `create`.
+        Self::of_source(&file.into())
+    }
+
+    fn of_source(source: &MemorySource) -> Result<Self, ChannelMemoryError> {
+        let memory = SharedMemory::open(source)?;
+        // SAFETY: as in `create`; a device's memory can't shrink.
         let channel = unsafe { Channel::attach(memory.base(), memory.bytes()) }?;
         Ok(Self { channel, memory, entries: Vec::new() })
     }
 
-    /// Maps the channel behind a descriptor that this process was started with. The descriptor
-    /// stays open.
+    /// Maps the channel behind a descriptor that this process was started with: of a memory file, or
+    /// of `/dev/mem` where the channel is a `device`'s memory. The descriptor stays open.
     ///
     /// # Errors
     /// As for [`open`](Self::open), or when there is no such descriptor.
-    pub fn inherited(descriptor: i32) -> Result<Self, ChannelMemoryError> {
+    pub fn inherited(
+        descriptor: i32,
+        device: Option<DeviceMemory>,
+    ) -> Result<Self, ChannelMemoryError> {
         let own = format!("/proc/self/fd/{descriptor}");
         let file = OpenOptions::new().read(true).write(true).open(own);
-        Self::open(file.map_err(MemoryError::Unmapped)?)
+        Self::of_source(&MemorySource::new(file.map_err(MemoryError::Unmapped)?, device))
     }
 
     /// The channel in it.
@@ -177,12 +184,12 @@ mod tests {
         use std::os::fd::AsRawFd as _;
         let host = ChannelMemory::create(&[SPEED]).unwrap();
         let file = host.file().unwrap();
-        let partition = ChannelMemory::inherited(file.as_raw_fd()).unwrap();
+        let partition = ChannelMemory::inherited(file.as_raw_fd(), None).unwrap();
         partition.channel().signal_writer(0).unwrap().send(Nanos::new(9), 77);
         let mut reader = host.channel().view().signal_reader(0).unwrap();
         assert_eq!(reader.receive().unwrap().value, 77);
         assert!(matches!(
-            ChannelMemory::inherited(i32::MAX),
+            ChannelMemory::inherited(i32::MAX, None),
             Err(ChannelMemoryError::Memory(MemoryError::Unmapped(_)))
         ));
     }

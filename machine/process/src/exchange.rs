@@ -14,7 +14,7 @@ use std::io;
 
 use quietcore_exchange::{AttachError, Region, Shape, View};
 
-use crate::memory::{MemoryError, SharedMemory};
+use crate::memory::{MemoryError, MemorySource, SharedMemory};
 
 /// Why an exchange could not be made or mapped.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +71,16 @@ impl Exchange {
     /// # Errors
     /// When the file isn't sealed, can't be mapped, or holds no exchange of this build.
     pub fn open(file: File) -> Result<Self, ExchangeError> {
-        let memory = SharedMemory::open(file)?;
-        // SAFETY: as in `create`.
+        Self::of_source(&file.into())
+    }
+
+    /// Maps an exchange that another process made, or that is a device's memory.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn of_source(source: &MemorySource) -> Result<Self, ExchangeError> {
+        let memory = SharedMemory::open(source)?;
+        // SAFETY: as in `create`; a device's memory can't shrink.
         let region = unsafe { Region::attach(memory.base(), memory.bytes()) }?;
         Ok(Self { region, memory })
     }

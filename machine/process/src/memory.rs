@@ -1,7 +1,8 @@
 //! Memory that processes share: a sealed memory file and its mapping.
 //!
 //! Whoever makes it seals its size, and whoever maps it looks for the seal: a file that another
-//! process could shorten would end everyone who reads it.
+//! process could shorten would end everyone who reads it. In a Linux guest such memory is that of a
+//! device of the guest's machine, which is reached through `/dev/mem` and can't shrink.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,10 @@ use std::path::PathBuf;
 use std::ptr::NonNull;
 
 use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, memfd_create};
+use rustix::fs::{
+    FileType, MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create,
+};
+use serde::{Deserialize, Serialize};
 
 /// Why memory could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +34,69 @@ pub enum MemoryError {
     /// The file could be shortened by its other owner, which would kill whoever reads it.
     #[error("the file is not sealed against shrinking; only quietcore makes shared memory")]
     NotSealed,
+    /// The file of a device's memory is none.
+    #[error("the file of a device's memory is not `/dev/mem`")]
+    NoDevice,
+}
+
+/// The memory of a device, in the address space of a guest's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceMemory {
+    /// Its address, at a page.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A file of shared memory that this process was given: a sealed memory file, or `/dev/mem` with a
+/// device's memory in it.
+#[derive(Debug)]
+pub struct MemorySource {
+    file: File,
+    device: Option<DeviceMemory>,
+}
+
+impl MemorySource {
+    /// Takes a file that is checked when it is mapped; `device` where it is `/dev/mem`.
+    pub fn new(file: File, device: Option<DeviceMemory>) -> Self {
+        Self { file, device }
+    }
+
+    /// Returns the file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Returns the offset in the file at which the memory begins.
+    pub fn begin(&self) -> u64 {
+        self.device.map_or(0, |device| device.address)
+    }
+
+    /// Checks that nobody can shorten the memory.
+    fn check(&self) -> Result<(), MemoryError> {
+        if self.device.is_none() {
+            return check_seal(&self.file);
+        }
+        let mode = fstat(&self.file).map_err(|errno| MemoryError::Unmapped(errno.into()))?.st_mode;
+        let is_device = FileType::from_raw_mode(mode) == FileType::CharacterDevice;
+        if is_device { Ok(()) } else { Err(MemoryError::NoDevice) }
+    }
+
+    /// Returns options that map all of it.
+    fn options(&self) -> Result<MmapOptions, MemoryError> {
+        let mut options = MmapOptions::new();
+        if let Some(device) = self.device {
+            let too_large = |_| MemoryError::Unmapped(io::ErrorKind::OutOfMemory.into());
+            options.offset(device.address).len(usize::try_from(device.bytes).map_err(too_large)?);
+        }
+        Ok(options)
+    }
+}
+
+impl From<File> for MemorySource {
+    fn from(file: File) -> Self {
+        Self::new(file, None)
+    }
 }
 
 /// A mapped memory file.
@@ -55,12 +122,11 @@ impl SharedMemory {
     }
 
     /// Maps memory that another process made, present, to be read and written.
-    pub(crate) fn open(file: File) -> Result<Self, MemoryError> {
-        check_seal(&file)?;
-        let map = MmapOptions::new().populate().map_raw(&file).map_err(MemoryError::Unmapped)?;
-        // The mapping stays.
-        drop(file);
-        Ok(Self { map, file: None })
+    pub(crate) fn open(source: &MemorySource) -> Result<Self, MemoryError> {
+        source.check()?;
+        let mapped = source.options()?.populate().map_raw(&source.file);
+        // The mapping stays when the file is closed.
+        Ok(Self { map: mapped.map_err(MemoryError::Unmapped)?, file: None })
     }
 
     /// Maps memory that another process made, to be read only. Pages come when they are read: who

@@ -23,7 +23,6 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::ops::Range;
 use std::os::fd::{AsFd as _, AsRawFd as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::ptr::NonNull;
 
@@ -428,8 +427,9 @@ unsafe fn share_data(base: u64, image: DataImage, slot: DataSlot<'_>) -> Result<
     // SAFETY: the pages were seen to be mapped readable and writable, and nothing writes them: no
     // code of the module runs.
     let content = unsafe { std::slice::from_raw_parts(place, bytes) };
-    slot.file.write_all_at(content, slot.offset).map_err(|error| refused(&error.to_string()))?;
-    // SAFETY: replaces exactly the pages that were copied, by pages of the same contents.
+    let content = content.to_vec();
+    // SAFETY: replaces exactly the pages that were copied, and no code of the module runs before
+    // they have the same contents again.
     let mapped = unsafe {
         mmap(
             place.cast(),
@@ -441,6 +441,9 @@ unsafe fn share_data(base: u64, image: DataImage, slot: DataSlot<'_>) -> Result<
         )
     };
     mapped.map_err(|errno| refused(&io::Error::from(errno).to_string()))?;
+    // SAFETY: the pages are mapped readable and writable, for as many bytes, and nobody else uses
+    // them: the slot is free. A device's memory can be written through a mapping only.
+    unsafe { std::ptr::copy_nonoverlapping(content.as_ptr(), place, bytes) };
     Ok(())
 }
 

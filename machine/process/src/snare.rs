@@ -99,7 +99,7 @@ impl Snare {
     pub fn inherited(descriptor: i32) -> Result<Self, MemoryError> {
         let own = format!("/proc/self/fd/{descriptor}");
         let file = OpenOptions::new().read(true).write(true).open(own);
-        let memory = SharedMemory::open(file.map_err(MemoryError::Unmapped)?)?;
+        let memory = SharedMemory::open(&file.map_err(MemoryError::Unmapped)?.into())?;
         let is_snare = memory.bytes() == WORDS * 8;
         let snare = Self { memory };
         if is_snare && snare.word(0).load(Ordering::Acquire) == MARK {

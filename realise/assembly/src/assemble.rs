@@ -152,7 +152,7 @@ impl Workshop {
         let program = &partition.program;
         let (oil, mode) = (program.oil.clone(), program.mode.clone());
         let (kind, model) = (program.kind.map(kind), program.model_name.clone());
-        let target = match partition.backend.declaration().program {
+        let target = match partition.declaration().program {
             ProgramForm::Module => Target::Module,
             ProgramForm::GuestImage => Target::Guest,
         };
@@ -305,7 +305,7 @@ fn slot_bytes(bytes: u64) -> u32 {
 
 /// Returns the memory that is reserved for the partition's process, where that has any of its own.
 fn reserved_memory(partition: &Partition) -> Option<ByteSize> {
-    match partition.backend.declaration().memory {
+    match partition.declaration().memory {
         MemoryForm::Heap => partition.vcr.memory,
         MemoryForm::Own { .. } => None,
     }

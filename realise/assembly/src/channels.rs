@@ -112,6 +112,7 @@ pub(crate) fn jobs(site: &Site, partition: &str) -> Vec<ChannelJob> {
     let job = |channel: &Channel| ChannelJob {
         name: channel.name.clone(),
         descriptor: -1,
+        device: None,
         sends: channel.from == partition,
         entries: entries(channel),
         signals: places(channel),

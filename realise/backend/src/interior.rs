@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::fs::File;
 
 use quietcore_exchange::Region;
+use quietcore_process::memory::MemorySource;
 use quietcore_scan::process::error::RunError;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_scan::process::orders::Orders;
@@ -107,7 +108,7 @@ impl Ready {
         program: &ProgramJob,
         fieldbus: Option<&FieldbusJob>,
         region: Region<'static>,
-        exchange: &File,
+        exchange: &MemorySource,
         orders: &Orders,
     ) -> Result<(), String> {
         match (self, fieldbus) {

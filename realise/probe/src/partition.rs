@@ -16,9 +16,9 @@ use quietcore_exchange::{Recorder, Region, SLOT_COUNT};
 use quietcore_process::remark::remark;
 use quietcore_process::setting;
 use quietcore_process::snare::Laid;
+use quietcore_process::thread::host_threads;
 use quietcore_release::process::settings::{number_of, prepare, take_over};
 use quietcore_release::process::start::CommonStart;
-use rustix::thread::gettid;
 
 use crate::job::LatencyJob;
 use crate::latency::{self, Whole};
@@ -69,7 +69,7 @@ impl Task<'_> {
         let clock = Monotonic;
         let slot_cycles = self.job.cycles.div_ceil(SLOT_COUNT as u64);
         let mut recorder = Recorder::new(shared, self.job.period, slot_cycles);
-        recorder.set_thread_id(gettid().as_raw_nonzero().get().unsigned_abs());
+        recorder.set_thread_id(host_threads::number_of(self.cpu));
         let pinned_to = prepare(&mut recorder, self.cpu, self.job.policy, memory_errno);
         let cost = latency::own_cost(&clock, &mut recorder);
         recorder.set_own_cost(cost);

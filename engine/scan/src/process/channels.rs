@@ -53,7 +53,7 @@ impl Channels {
 
 /// Maps a channel and compares its table with the job.
 fn map(job: &ChannelJob) -> Result<Channel<'static>, ChannelCause> {
-    let memory = ChannelMemory::inherited(job.descriptor)?;
+    let memory = ChannelMemory::inherited(job.descriptor, job.device)?;
     let channel = Box::leak(Box::new(memory)).channel();
     compare(&channel, &job.entries)?;
     Ok(channel)
@@ -89,6 +89,7 @@ mod tests {
             name: name.to_string(),
             // Open for ever, as in a process that was started with it.
             descriptor: memory.file().unwrap().into_raw_fd(),
+            device: None,
             sends,
             entries: ENTRIES.to_vec(),
             signals: Vec::from([1, 3, 2]),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::string::String;
 use std::vec::Vec;
 
+use quietcore_process::memory::DeviceMemory;
 use quietcore_process::module::DataImage;
 use quietcore_process::snare::SnareJob;
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,9 @@ pub struct ChannelJob {
     pub name: String,
     /// The descriptor of its memory file in the process.
     pub descriptor: i32,
+    /// The device whose memory it is, in a Linux guest; the file is `/dev/mem` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceMemory>,
     /// `true` for the sender, `false` for a receiver.
     pub sends: bool,
     /// The groups, members and queues that it carries, in their order.

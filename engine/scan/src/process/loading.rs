@@ -6,7 +6,6 @@
 #![expect(unsafe_code, reason = "a program is foreign code")]
 
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -19,6 +18,7 @@ use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::com::Services;
 use quietcore_exchange::{DataSlot as Slot, EventWriter, Happening, Region, ShortText};
 use quietcore_process::guard::{self, Guard};
+use quietcore_process::memory::MemorySource;
 use quietcore_process::module::{DataSlot, Module};
 use quietcore_units::{Causes, Nanos};
 use rustix::thread::gettid;
@@ -185,8 +185,8 @@ impl From<&str> for Refusal {
 /// The loader of builds, with what every build needs.
 #[derive(Debug)]
 pub(crate) struct Loader<'a> {
-    /// The exchange's memory file.
-    pub(crate) file: &'a File,
+    /// The exchange's memory, as this process was given it.
+    pub(crate) memory: &'a MemorySource,
     /// The exchange as mapped by this process.
     pub(crate) region: Region<'a>,
     /// The sizes that all stages must fit.
@@ -275,8 +275,8 @@ impl Loader<'_> {
 
     fn load_module(&self, build: &job::Build, slot: &Slot<'_>) -> Result<Module, String> {
         let section = slot.section();
-        let place =
-            DataSlot { file: self.file, offset: section.offset as u64, bytes: section.bytes };
+        let offset = self.memory.begin() + section.offset as u64;
+        let place = DataSlot { file: self.memory.file(), offset, bytes: section.bytes };
         // SAFETY: the host built the module; the slot is free, which whoever orders it made sure.
         let module = unsafe { Module::load(&build.module, build.image, place) };
         module.map_err(|error| Causes(&error).to_string())

@@ -11,7 +11,6 @@
 use std::boxed::Box;
 use std::cell::RefCell;
 use std::error::Error;
-use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
@@ -23,9 +22,11 @@ use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::com::{Provision, Services};
 use quietcore_exchange::{Recorder, Region, Release, SLOT_COUNT, TaskState};
 use quietcore_process::guard::{self, Guard};
+use quietcore_process::memory::MemorySource;
 use quietcore_process::remark::remark;
 use quietcore_process::setting;
 use quietcore_process::snare::{Laid, Trap};
+use quietcore_process::thread::host_threads;
 use quietcore_release::Margin;
 use quietcore_release::process::settings;
 use quietcore_release::process::start::CommonStart;
@@ -104,7 +105,7 @@ impl Drop for EndsWithPanic {
 pub fn run<F: Fieldbus + Send, E: Into<Box<dyn Error + Send + Sync>>>(
     job: &ProgramJob,
     region: Region<'static>,
-    file: &File,
+    memory: &MemorySource,
     bring_up: impl FnOnce() -> Result<F, E>,
     orders: &Orders,
 ) -> Result<(), RunError> {
@@ -121,7 +122,7 @@ pub fn run<F: Fieldbus + Send, E: Into<Box<dyn Error + Send + Sync>>>(
     let services = Provision { table: channels.table(), kernel: &kernel };
     let services = Services::new(&services);
     let loader = Loader {
-        file,
+        memory,
         region,
         room: room(region, job.tasks.len()),
         rates: &rates,
@@ -251,12 +252,13 @@ impl<'map> TaskThreads<'_, 'map> {
         let period = task.release.period().unwrap_or(Nanos::from_secs(3600));
         let mut recorder = Recorder::new(shared, period, slot_cycles);
         let thread_id = gettid().as_raw_nonzero().get().unsigned_abs();
-        recorder.set_thread_id(thread_id);
+        let of_host = host_threads::number_of(self.job.cpu);
+        recorder.set_thread_id(of_host);
         self.watched[index].thread_id.store(thread_id, Ordering::Relaxed);
         if let (0, Some(kernel)) = (index, self.kernel) {
             let first = self.job.tasks.len() as u32;
             let tasks = &self.job.kernel_tasks;
-            let leads = kernel::lead(kernel, self.region, tasks, first, slot_cycles, thread_id);
+            let leads = kernel::lead(kernel, self.region, tasks, first, slot_cycles, of_host);
             leads
                 .map_err(|error| remark(format_args!("quietcore-runtime: no timer: {error}")))
                 .ok()??;

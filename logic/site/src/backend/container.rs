@@ -17,7 +17,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     is_probed_by_hand: true,
     has_control_group: true,
     drives_fieldbus: true,
-    has_accelerator: false,
+    has_guest_choice: false,
     // What others start is the container, and none is started inside of it.
     within_container: Backend::Process,
 };

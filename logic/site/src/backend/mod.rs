@@ -73,8 +73,9 @@ pub struct BackendDeclaration {
     pub has_control_group: bool,
     /// `true` if a fieldbus can be driven.
     pub drives_fieldbus: bool,
-    /// `true` if a partition chooses how its guest's instructions are run.
-    pub has_accelerator: bool,
+    /// `true` if a partition chooses its guest's machine: how its instructions are run, and which
+    /// system it has.
+    pub has_guest_choice: bool,
     /// The backend that realises it inside of a container that others start.
     pub within_container: Backend,
 }
@@ -134,6 +135,15 @@ impl Backend {
             Self::Kvm => &kvm::DECLARATION,
             Self::Qemu => &qemu::DECLARATION,
             Self::Xen => &planned::XEN,
+        }
+    }
+
+    /// Returns what it can and needs for guests that run Linux; of a backend without such guests
+    /// what [`declaration`](Self::declaration) returns.
+    pub const fn declaration_with_linux(self) -> &'static BackendDeclaration {
+        match self {
+            Self::Qemu => &qemu::WITH_LINUX,
+            Self::Process | Self::Container | Self::Kvm | Self::Xen => self.declaration(),
         }
     }
 

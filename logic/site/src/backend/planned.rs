@@ -18,6 +18,6 @@ pub(super) const XEN: BackendDeclaration = BackendDeclaration {
     is_probed_by_hand: false,
     has_control_group: false,
     drives_fieldbus: false,
-    has_accelerator: false,
+    has_guest_choice: false,
     within_container: Backend::Process,
 };

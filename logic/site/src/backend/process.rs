@@ -17,6 +17,6 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     is_probed_by_hand: true,
     has_control_group: false,
     drives_fieldbus: true,
-    has_accelerator: false,
+    has_guest_choice: false,
     within_container: Backend::Process,
 };

@@ -6,6 +6,9 @@ use super::{
     Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement, MemoryForm, ProgramForm,
 };
 
+/// The memory of a Linux guest for which the site file names none.
+const LINUX_MEMORY_DEFAULT: ByteSize = ByteSize::new(256 << 20);
+
 pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     word: "qemu",
     title: "A guest of QEMU",
@@ -25,6 +28,30 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     is_probed_by_hand: false,
     has_control_group: false,
     drives_fieldbus: true,
-    has_accelerator: true,
+    has_guest_choice: true,
+    within_container: Backend::Qemu,
+};
+
+/// Its guests that run Linux: a partition's process is one of the guest's.
+pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
+    word: "qemu",
+    title: "A Linux guest of QEMU",
+    noun: "Linux guest of QEMU",
+    is_realised: true,
+    requires: HostRequirement::Qemu,
+    program: ProgramForm::Module,
+    memory: MemoryForm::Own {
+        // Debian's kernel and the image's files take some 100 MiB.
+        range: ByteSize::new(160 << 20)..=ByteSize::new(64 << 30),
+        default: LINUX_MEMORY_DEFAULT,
+    },
+    enforces_budget: false,
+    has_colours: false,
+    may_spin: false,
+    runs_probe: true,
+    is_probed_by_hand: false,
+    has_control_group: false,
+    drives_fieldbus: false,
+    has_guest_choice: true,
     within_container: Backend::Qemu,
 };

@@ -6,10 +6,10 @@ use quietcore_wording::either;
 use crate::backend::Backend;
 use crate::check::class::Classes;
 use crate::check::{monitor, program, unique};
-use crate::raw::{RawCache, RawPartition, RawProgram, RawVcr};
+use crate::raw::{GuestSystemWord, RawCache, RawGuest, RawPartition, RawProgram, RawVcr};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Cache, Network, Partition, Vcr};
+use crate::site::{Cache, GuestSystem, Network, Partition, Vcr};
 
 /// The names of all partitions, right or wrong otherwise; reports those that are there twice.
 pub(super) fn names(raw: &[RawPartition], collector: &mut Collector<'_, '_>) -> Vec<String> {
@@ -49,10 +49,13 @@ fn partition(
     let monitor = program.as_ref().map(|it| monitor::check(raw, it.period, path, collector));
     let backend = raw.backend.unwrap_or_default();
     let accelerator = raw.guest.as_ref().and_then(|guest| guest.accelerator);
-    if raw.guest.is_some() && !backend.declaration().has_accelerator {
-        let having = either(Backend::words_where(|it| it.has_accelerator));
+    let nothing = RawGuest::default();
+    let guest_path = path.key("guest");
+    let system = system(raw.guest.as_ref().unwrap_or(&nothing), &guest_path, collector);
+    if raw.guest.is_some() && !backend.declaration().has_guest_choice {
+        let having = either(Backend::words_where(|it| it.has_guest_choice));
         collector.refuse(
-            &path.key("guest"),
+            &guest_path,
             format!("a partition of the backend `{backend}` leaves no choice of its machine"),
             format!("leave it out, or choose the backend {having}"),
         );
@@ -64,9 +67,34 @@ fn partition(
         criticality: raw.criticality.unwrap_or_default(),
         vcr: vcr?,
         accelerator: accelerator.unwrap_or_default(),
+        system: system?,
         program: program?,
         monitor: monitor?,
     })
+}
+
+/// Reads the system in a guest: Linux has an image, and nothing else has one.
+fn system(raw: &RawGuest, path: &Path, collector: &mut Collector<'_, '_>) -> Option<GuestSystem> {
+    match (raw.system.unwrap_or_default(), &raw.image) {
+        (GuestSystemWord::Osek, None) => Some(GuestSystem::Osek),
+        (GuestSystemWord::Linux, Some(image)) => Some(GuestSystem::Linux { image: image.clone() }),
+        (GuestSystemWord::Osek, Some(_)) => {
+            collector.refuse(
+                &path.key("image"),
+                "only a Linux guest starts from an image",
+                "write `system = \"linux\"` beside it, or leave it out",
+            );
+            None
+        }
+        (GuestSystemWord::Linux, None) => {
+            collector.refuse(
+                path,
+                "a Linux guest starts from an image, and none is named",
+                "write `image = \"FOLDER\"`; `quietcore guest build --out FOLDER` makes one",
+            );
+            None
+        }
+    }
 }
 
 fn vcr(raw: &RawVcr, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Vcr> {

@@ -138,7 +138,7 @@ impl<'a> HostRequirements<'a> {
     /// Returns the file that an image with the site in it is built from.
     fn container_file(&self) -> ExportedFile {
         let site = self.site_name();
-        let is_image = |it: &Partition| it.backend.declaration().program == ProgramForm::GuestImage;
+        let is_image = |it: &Partition| it.declaration().program == ProgramForm::GuestImage;
         let musl = if self.site.partitions().iter().any(is_image) { " musl-dev" } else { "" };
         let text = format!(
             "# The image of site `{name}`: Quietcore, a C compiler, the site file and its models.\n\
@@ -167,8 +167,7 @@ impl<'a> HostRequirements<'a> {
     /// The partitions that are something else inside of a container.
     fn inside(&self) -> Vec<&'a str> {
         let partitions = self.site.partitions().iter();
-        let inside =
-            partitions.filter(|it| it.backend.declaration().within_container != it.backend);
+        let inside = partitions.filter(|it| it.declaration().within_container != it.backend);
         inside.map(|it| it.name.as_str()).collect()
     }
 

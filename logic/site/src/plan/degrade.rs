@@ -60,8 +60,7 @@ pub(super) fn all(site: &Site, machine: &Machine, changed: &Changed) -> Vec<Degr
 
 /// A guest whose processor is emulated.
 fn emulation(partition: &Partition, add: &mut impl FnMut(String, &'static str, String)) {
-    if partition.backend.declaration().has_accelerator && partition.accelerator == Accelerator::Tcg
-    {
+    if partition.declaration().has_guest_choice && partition.accelerator == Accelerator::Tcg {
         add(
             format!("QEMU emulates the processor of partition `{}`", partition.name),
             "its times are none, and no verdict passes",
@@ -157,7 +156,7 @@ fn scheduling(
              `throttling` in `[host]` and in the `controls` of pinned profiles, or set \
              kernel.sched_rt_runtime_us to -1"
         }
-        (true, _) if partition.backend.declaration().has_control_group => {
+        (true, _) if partition.declaration().has_control_group => {
             "no real-time run time is left for new control groups; take some from others \
              (cpu.rt_runtime_us), or boot with rt_group_sched=0"
         }

@@ -303,6 +303,7 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
     Step::StartPartition {
         partition: partition.name.clone(),
         backend: partition.backend,
+        noun: partition.declaration().noun,
         cpus: profile.pinned.then(|| partition.cpus_in_use()),
         scheduling: granted(program.scheduling, partition.backend, profile.pinned, machine),
         memory: partition.vcr.memory,

@@ -118,7 +118,7 @@ impl Refusals<'_> {
                 );
             }
         }
-        if partition.backend.declaration().is_realised {
+        if partition.declaration().is_realised {
             self.not_realised(partition, &key);
             self.probe(partition, &key);
             self.memory(partition, &key);
@@ -129,7 +129,7 @@ impl Refusals<'_> {
 
     fn backend(&mut self, partition: &Partition, key: &str) {
         let backend = partition.backend;
-        let declaration = backend.declaration();
+        let declaration = partition.declaration();
         if !declaration.is_realised {
             let reason = format!("backend `{backend}` is not there yet");
             let realised = either(Backend::words_where(|it| it.is_realised));
@@ -148,7 +148,7 @@ impl Refusals<'_> {
         if partition.program.early_wake != Wake::Spin {
             return;
         }
-        if !partition.backend.declaration().may_spin {
+        if !partition.declaration().may_spin {
             let spinning = either(Backend::words_where(|it| it.may_spin));
             self.refuse(
                 &key("program.early_wake"),
@@ -168,8 +168,8 @@ impl Refusals<'_> {
     /// Refuses the probe in the place of a program where the backend doesn't run it.
     fn probe(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
         let backend = partition.backend;
-        if partition.program.model.is_none() && !backend.declaration().runs_probe {
-            let by_hand = match backend.declaration().is_probed_by_hand {
+        if partition.program.model.is_none() && !partition.declaration().runs_probe {
+            let by_hand = match partition.declaration().is_probed_by_hand {
                 true => format!(", or use `quietcore probe latency --backend {backend}`"),
                 false => String::new(),
             };
@@ -183,7 +183,7 @@ impl Refusals<'_> {
 
     /// Refuses memory that a guest can't have.
     fn memory(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
-        if let MemoryForm::Own { range, default } = &partition.backend.declaration().memory
+        if let MemoryForm::Own { range, default } = &partition.declaration().memory
             && let Some(memory) = partition.vcr.memory
             && !range.contains(&memory)
         {
@@ -214,7 +214,7 @@ impl Refusals<'_> {
         let program = &partition.program;
         let is_held = |scheduling: Scheduling| matches!(scheduling, Scheduling::Deadline { .. });
         let free = program.tasks.iter().find(|task| !is_held(task.scheduling));
-        if !backend.declaration().enforces_budget {
+        if !partition.declaration().enforces_budget {
             let others = either(Backend::words_where(|it| it.enforces_budget));
             self.refuse(
                 &key("vcr.budget"),

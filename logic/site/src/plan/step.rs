@@ -102,6 +102,9 @@ pub enum Step {
         partition: String,
         /// The backend that realises it.
         backend: Backend,
+        /// The noun for a partition of it, with the system in its guest.
+        #[serde(skip)]
+        noun: &'static str,
         /// The CPUs it is pinned to; `None` means wherever the kernel puts it.
         #[serde(serialize_with = "as_optional_text")]
         cpus: Option<CpuSet>,
@@ -308,7 +311,7 @@ impl Step {
     fn write_start(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::StartPartition {
             partition,
-            backend,
+            noun,
             cpus,
             scheduling,
             memory,
@@ -317,12 +320,13 @@ impl Step {
             early_wake,
             model,
             tasks,
+            ..
         } = self
         else {
             return Ok(());
         };
         let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
-        let what = backend.declaration().noun;
+        let what = noun;
         write!(
             f,
             "start partition `{partition}` as a {what} on {cpus}, {}, ",

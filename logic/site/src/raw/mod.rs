@@ -27,7 +27,7 @@ pub(crate) use channel::{RawChannel, RawSignal};
 pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
 pub(crate) use host::{RawControl, RawHost};
 pub(crate) use monitor::RawMonitor;
-pub(crate) use partition::{RawCache, RawCpus, RawPartition, RawVcr};
+pub(crate) use partition::{GuestSystemWord, RawCache, RawCpus, RawGuest, RawPartition, RawVcr};
 pub use program::Policy;
 pub(crate) use program::{RawEarlyWake, RawProgram, RawTask, TaskKind};
 

@@ -48,6 +48,25 @@ pub(crate) struct RawGuest {
     /// The way in which the guest's instructions are run.
     #[schemars(extend("default" = "kvm"), example = &"kvm")]
     pub(crate) accelerator: Option<Accelerator>,
+    /// The system in the guest, on which the program runs.
+    #[schemars(extend("default" = "osek"), example = &"linux")]
+    pub(crate) system: Option<GuestSystemWord>,
+    /// The folder with the image of a Linux guest, relative to the site file; `quietcore guest
+    /// build` makes one.
+    #[schemars(example = &"guest-rt")]
+    pub(crate) image: Option<String>,
+}
+
+/// The system in a guest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "GuestSystem")]
+pub(crate) enum GuestSystemWord {
+    /// Our own kernel, with the program as an image of it.
+    #[default]
+    Osek,
+    /// Linux from an `image`, with the program as a process on it.
+    Linux,
 }
 
 /// The virtual computational resource: CPU, memory, cache and network reserved for a partition.

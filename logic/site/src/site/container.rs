@@ -69,6 +69,6 @@ impl Site {
 
     /// Counts the partitions that have a control group of their own, as containers do.
     pub fn containers(&self) -> usize {
-        self.partitions.iter().filter(|it| it.backend.declaration().has_control_group).count()
+        self.partitions.iter().filter(|it| it.declaration().has_control_group).count()
     }
 }

@@ -34,7 +34,7 @@ pub use fieldbus::{
 };
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
-pub use partition::{Accelerator, Cache, Network, Partition, Traffic, Vcr};
+pub use partition::{Accelerator, Cache, GuestSystem, Network, Partition, Traffic, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, UnknownLoadKind, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
@@ -185,12 +185,12 @@ impl Site {
 
     /// Returns `true` if the backend of a partition needs this of the machine.
     pub fn requires(&self, requirement: HostRequirement) -> bool {
-        self.partitions.iter().any(|it| it.backend.declaration().requires == requirement)
+        self.partitions.iter().any(|it| it.declaration().requires == requirement)
     }
 
     /// Returns `true` if the processor runs guests of any of its partitions.
     pub fn has_guests_under_kvm(&self) -> bool {
-        let under_kvm = |partition: &Partition| match partition.backend.declaration().requires {
+        let under_kvm = |partition: &Partition| match partition.declaration().requires {
             HostRequirement::Kvm => true,
             HostRequirement::Qemu => partition.accelerator == Accelerator::Kvm,
             HostRequirement::Nothing | HostRequirement::ContainerRuntime => false,
@@ -208,7 +208,7 @@ impl Site {
     pub fn huge_pages(&self) -> u64 {
         let is_plain = |one: &&Partition| !matches!(one.vcr.cache, Some(Cache::Colours(_)));
         let plain = self.partitions.iter().filter(is_plain);
-        let bytes = plain.filter_map(|one| match one.backend.declaration().memory {
+        let bytes = plain.filter_map(|one| match one.declaration().memory {
             MemoryForm::Heap => None,
             MemoryForm::Own { default, .. } => Some(one.vcr.memory.unwrap_or(default).get()),
         });

@@ -5,7 +5,7 @@ use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Scheduling, Th
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, MemoryForm};
+use crate::backend::{Backend, BackendDeclaration, MemoryForm};
 use crate::site::{Criticality, Monitor, Program, Shedding};
 
 /// The priority of a probe where the program has a deadline.
@@ -27,6 +27,8 @@ pub struct Partition {
     pub vcr: Vcr,
     /// The way in which its guest's instructions are run, where the backend leaves a choice.
     pub accelerator: Accelerator,
+    /// The system in its guest; our own kernel where the backend has no guests, too.
+    pub system: GuestSystem,
     /// The program and its timing.
     pub program: Program,
     /// The lateness that it is watched for.
@@ -45,7 +47,28 @@ pub enum Accelerator {
     Tcg,
 }
 
+/// The system in a guest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum GuestSystem {
+    /// Our own kernel.
+    #[default]
+    Osek,
+    /// Linux, from an image.
+    Linux {
+        /// The image's folder as written, relative to the site file.
+        image: String,
+    },
+}
+
 impl Partition {
+    /// Returns what its backend can and needs for the system in its guest.
+    pub fn declaration(&self) -> &'static BackendDeclaration {
+        match self.system {
+            GuestSystem::Osek => self.backend.declaration(),
+            GuestSystem::Linux { .. } => self.backend.declaration_with_linux(),
+        }
+    }
+
     /// Returns `true` if this partition's monitor may shed another one.
     pub fn may_shed(&self, other: &Self) -> bool {
         let has_program = other.program.model.is_some();
@@ -65,7 +88,7 @@ impl Partition {
     /// The most memory that is taken for it where the site file names its memory: a process takes
     /// some beside its heap.
     pub(crate) fn memory_most(&self) -> Option<ByteSize> {
-        match self.backend.declaration().memory {
+        match self.declaration().memory {
             MemoryForm::Heap => self.vcr.memory_max(),
             MemoryForm::Own { .. } => self.vcr.memory,
         }

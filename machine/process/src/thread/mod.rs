@@ -9,6 +9,7 @@
 //! the operating system refuses is told and the thread goes on: whoever reads decides what that is
 //! worth.
 
+pub mod host_threads;
 pub mod readback;
 pub mod setting;
 

@@ -24,7 +24,7 @@ impl Channels {
     /// When a file is not there, or is no channel; in words.
     pub(crate) fn open(job: &ProgramJob) -> Result<Self, String> {
         let open = |descriptor: i32| -> Result<File, String> {
-            ChannelMemory::inherited(descriptor).map_err(in_words)?;
+            ChannelMemory::inherited(descriptor, None).map_err(in_words)?;
             delivery::inherited(descriptor).map_err(in_words)
         };
         let files = job.channels.iter().map(|channel| {

@@ -1,6 +1,7 @@
 //! The inside of a partition's process: `quietcore-runtime partition EXCHANGE`.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::fd::IntoRawFd as _;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use quietcore_probe::measurement::OpenExchange;
 use quietcore_probe::partition;
 use quietcore_process::exchange::Exchange;
+use quietcore_process::memory::{DeviceMemory, MemorySource};
 use quietcore_process::remark::{self, remark};
 use quietcore_process::{descriptors, heap, setting};
 use quietcore_scan::process::job::LINE_BYTES_MAX;
@@ -39,10 +41,36 @@ fn stacks_of(tasks: usize) -> u64 {
     (tasks + THREADS_BESIDE) as u64 * STACK_BYTES_MAX
 }
 
-/// Runs the job that comes on descriptor 0. The first argument is the number of the exchange's
-/// file.
+/// The name of the exchange on the command line: the number of its file, or in a Linux guest that
+/// of `/dev/mem`, then `@ADDRESS+BYTES`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExchangeName {
+    pub(crate) descriptor: i32,
+    pub(crate) device: Option<DeviceMemory>,
+}
+
+impl ExchangeName {
+    fn read(text: &str) -> Option<Self> {
+        let Some((descriptor, place)) = text.split_once('@') else {
+            return Some(Self { descriptor: text.parse().ok()?, device: None });
+        };
+        let (address, bytes) = place.split_once('+')?;
+        let device = DeviceMemory { address: address.parse().ok()?, bytes: bytes.parse().ok()? };
+        Some(Self { descriptor: descriptor.parse().ok()?, device: Some(device) })
+    }
+}
+
+impl fmt::Display for ExchangeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.descriptor)?;
+        self.device.map_or(Ok(()), |it| write!(f, "@{}+{}", it.address, it.bytes))
+    }
+}
+
+/// Runs the job that comes on descriptor 0. The first argument is the exchange's
+/// [name](ExchangeName).
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let exchange = arguments.next().and_then(|number| number.to_str()?.parse().ok());
+    let exchange = arguments.next().and_then(|name| ExchangeName::read(name.to_str()?));
     match serve_job(exchange) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
@@ -63,17 +91,19 @@ fn reserve_heap(job: &Job) {
 
 /// Moves the files that the process is started with out of its program's reach, and sets up its
 /// streams as a program expects them; see the head of [`super`].
-fn settle(exchange: Option<i32>) -> Result<(File, File), String> {
-    let exchange = exchange.ok_or(NOT_BY_HAND)?;
+fn settle(exchange: Option<ExchangeName>) -> Result<(File, MemorySource), String> {
+    let ExchangeName { descriptor, device } = exchange.ok_or(NOT_BY_HAND)?;
     descriptors::make_room();
-    let exchange = descriptors::take_over(exchange)
-        .map_err(|error| format!("descriptor {exchange} is no exchange: {error}; {NOT_BY_HAND}"))?;
+    let exchange = descriptors::take_over(descriptor).map_err(|error| {
+        format!("descriptor {descriptor} is no exchange: {error}; {NOT_BY_HAND}")
+    })?;
+    let exchange = MemorySource::new(exchange.into(), device);
     let (input, error) = descriptors::settle_streams()
         .map_err(|error| format!("the program's streams can't be had: {error}"))?;
     remark::send_to(error);
     // The standard library's message about a panic would be taken for output of the program.
     std::panic::set_hook(Box::new(|panic| remark(format_args!("quietcore-runtime: {panic}"))));
-    Ok((input.into(), exchange.into()))
+    Ok((input.into(), exchange))
 }
 
 /// Moves the files that a job names out of its program's reach.
@@ -90,8 +120,8 @@ fn raise(job: &mut Job) -> Result<(), String> {
     refused.map_or(Ok(()), Err)
 }
 
-fn serve_job(exchange: Option<i32>) -> Result<(), String> {
-    let (input, file) = settle(exchange)?;
+fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
+    let (input, memory) = settle(exchange)?;
     // Locks at once all that is there already, since each page would otherwise come at its first
     // use. The job decides whether memory is to be locked, and may be.
     let _ = setting::lock_present_memory();
@@ -108,8 +138,7 @@ fn serve_job(exchange: Option<i32>) -> Result<(), String> {
     // read it; this signal reaches it even so. If it is refused, only that case is lost. It is set
     // only when there is a job: the process that starts a container ends before that.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let mapped = file.try_clone().map_err(|error| format!("the exchange: {error}"))?;
-    let exchange = Exchange::open(mapped).map_err(|error| Causes(&error).to_string())?;
+    let exchange = Exchange::of_source(&memory).map_err(|error| Causes(&error).to_string())?;
     // It lives as long as the process, which ends within this function.
     let exchange: &'static Exchange = Box::leak(Box::new(exchange));
     let region = exchange.region();
@@ -117,7 +146,7 @@ fn serve_job(exchange: Option<i32>) -> Result<(), String> {
     reserve_heap(&job);
     let ready = match &job {
         Job::Program { program, fieldbus, interior } => {
-            interior.make_ready(program, fieldbus.as_ref(), region, &file)?
+            interior.make_ready(program, fieldbus.as_ref(), region, memory.file())?
         }
         Job::Latency(_) | Job::Memory(_) | Job::Measurement(_) => Ready::default(),
     };
@@ -143,10 +172,10 @@ fn serve_job(exchange: Option<i32>) -> Result<(), String> {
             }
             Job::Memory(job) => crate::memory::serve(job),
             Job::Measurement(job) => {
-                crate::measuring::serve(job, &OpenExchange { region, file: &file })
+                crate::measuring::serve(job, &OpenExchange { region, file: memory.file() })
             }
             Job::Program { program, fieldbus, .. } => {
-                ready.run(program, fieldbus.as_ref(), region, &file, &orders)
+                ready.run(program, fieldbus.as_ref(), region, &memory, &orders)
             }
         }));
         // The thread above waits for the pipe; it ends with the process.
@@ -176,6 +205,19 @@ fn end_if_failed(run: Result<(), String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exchange_is_a_file_or_a_devices_memory() {
+        let device = Some(DeviceMemory { address: 0xfe80_0000, bytes: 2 << 20 });
+        for name in
+            [ExchangeName { descriptor: 7, device: None }, ExchangeName { descriptor: 9, device }]
+        {
+            assert_eq!(ExchangeName::read(&name.to_string()), Some(name));
+        }
+        for wrong in ["", "x", "7@", "7@1", "7@x+1", "7@1+x", "@1+2"] {
+            assert_eq!(ExchangeName::read(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn a_panic_is_a_failure_that_is_said() {

@@ -185,7 +185,7 @@ impl Held<'_> {
     /// was refused. A guest's thread and one with a budget are scheduled otherwise.
     fn in_force(&mut self, scheduling: Scheduling) {
         let record = self.record;
-        let is_thread = self.partition.backend.declaration().program == ProgramForm::Module;
+        let is_thread = self.partition.declaration().program == ProgramForm::Module;
         let is_worded = is_thread && self.partition.vcr.budget_percent.is_none();
         let is_in_force = record.degraded.is_empty() && record.is_valid();
         if !is_worded || !is_in_force || record.release.count() == 0 {

@@ -148,7 +148,7 @@ fn load(
     let provision = Box::leak(Box::new(Provision { table: channels.table(), kernel }));
     let services = Box::leak(Box::new(Services::new(provision)));
     let loader = Loader {
-        file: &exchange.file().unwrap(),
+        memory: &exchange.file().unwrap().into(),
         region: exchange.region(),
         room: Room { data: 1 << 20, inputs: 0, outputs: 0, retain: 0, tasks: 1 },
         rates: &[0],

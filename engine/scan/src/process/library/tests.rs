@@ -173,7 +173,7 @@ fn be_cut_off(module: PathBuf) -> ! {
     let services = Provision { table: channels.table(), kernel: &NoKernel };
     let services = Services::new(&services);
     let loader = Loader {
-        file: &exchange.file().unwrap(),
+        memory: &exchange.file().unwrap().into(),
         region,
         room: Room { data: 4096, inputs: 0, outputs: 1, retain: 0, tasks: 1 },
         rates: &[0],

@@ -40,7 +40,8 @@ fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
     let memory = ChannelMemory::create(&[Entry::from(QUEUE)]).unwrap();
     let descriptor = memory.file().unwrap().into_raw_fd();
     let (name, entries, signals) = ("loop".to_owned(), [QUEUE].into(), [0].into());
-    let job = ChannelJob { name, descriptor, sends: false, entries, signals };
+    let device = None;
+    let job = ChannelJob { name, descriptor, device, sends: false, entries, signals };
     let table = TABLE.get_or_init(|| Channels::open(&[job]).unwrap().table());
     let watched = [watched_loader(Nanos::from_millis(1))];
     let done = AtomicBool::new(false);
@@ -77,7 +78,7 @@ fn load_with(initialize: &str, limit: Nanos) -> (Result<(), String>, Vec<Happeni
     let services = Provision { table: channels.table(), kernel: &NoKernel };
     let services = Services::new(&services);
     let loader = Loader {
-        file: &file,
+        memory: &file.into(),
         region,
         room: Room { data: 4096, inputs: 0, outputs: 0, retain: 0, tasks: 1 },
         rates: &[0],

@@ -110,7 +110,7 @@ fn driven(
 ) {
     let program = &partition.program;
     let backend = partition.backend;
-    if !backend.declaration().drives_fieldbus {
+    if !partition.declaration().drives_fieldbus {
         let driving = either(Backend::words_where(|it| it.drives_fieldbus));
         collector.refuse(
             &path.key("partition"),

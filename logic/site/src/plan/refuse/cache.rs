@@ -11,7 +11,7 @@ impl Refusals<'_> {
         match &partition.vcr.cache {
             None => {}
             Some(Cache::Ways(ways)) => self.ways(*ways, key),
-            Some(Cache::Colours(colours)) if partition.backend.declaration().has_colours => {
+            Some(Cache::Colours(colours)) if partition.declaration().has_colours => {
                 self.colours(partition, colours, key);
             }
             Some(Cache::Colours(_)) => {
@@ -83,7 +83,7 @@ impl Refusals<'_> {
         }
         let site = self.site;
         let before = site.partitions().iter().take_while(|other| other.name != partition.name);
-        for other in before.filter(|other| other.backend.declaration().has_colours) {
+        for other in before.filter(|other| other.declaration().has_colours) {
             let Some(Cache::Colours(theirs)) = &other.vcr.cache else { continue };
             if let Some(colour) = colours.iter().find(|colour| theirs.contains(colour)) {
                 let reason = format!("colour {colour} is also claimed by `{}`", other.name);
