@@ -7,8 +7,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use quietcore_linux_guest::kernel::Kernel;
+
 use crate::job::{ALIVE, OUT_TAG, PROJECT_TAG, ROOT_TAG, STATUS};
-use crate::kernel::Kernel;
 use crate::kind::Kind;
 use crate::standstill::{Heart, STANDS_STILL};
 

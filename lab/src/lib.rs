@@ -19,8 +19,6 @@
 pub mod emulator;
 pub mod initramfs;
 pub mod job;
-pub mod kernel;
 pub mod kind;
-pub mod modules;
 pub mod scenario;
 pub mod standstill;

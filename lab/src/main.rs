@@ -21,7 +21,8 @@ use quietcore_lab::job::{ALIVE, Job, STATUS};
 use quietcore_lab::kind::{self, KINDS, Kind, MODULES};
 use quietcore_lab::scenario::Scenario;
 use quietcore_lab::standstill::{ANEW_MAX, run_anew};
-use quietcore_lab::{initramfs, kernel, modules, scenario};
+use quietcore_lab::{initramfs, scenario};
+use quietcore_linux_guest::{kernel, modules};
 use quietcore_units::Nanos;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -122,7 +123,7 @@ fn list() -> Result<i32, Box<dyn Error>> {
 }
 
 fn fetch(kind: &Kind) -> Result<i32, Box<dyn Error>> {
-    let kernel = kernel::fetch(kind, &kernel::cache(), |what| eprintln!("{what}"))?;
+    let kernel = kernel::fetch(kind.package, &kernel::cache(), |what| eprintln!("{what}"))?;
     println!("{}", kernel.image.display());
     Ok(0)
 }
@@ -136,8 +137,9 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     let (kind, command) = what_to_run(request, &project)?;
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(200));
-    let kernel =
-        kernel::fetch(kind, &kernel::cache(), |what| progress.set_message(what.to_owned()))?;
+    let kernel = kernel::fetch(kind.package, &kernel::cache(), |what| {
+        progress.set_message(what.to_owned());
+    })?;
     let limit = Duration::from_nanos(request.limit.get());
     let names: Vec<&str> = [MODULES, kind.modules].concat();
     let job = Job {

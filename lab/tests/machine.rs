@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use quietcore_lab::kernel;
 use quietcore_lab::kind::KINDS;
+use quietcore_linux_guest::kernel;
 
 /// Returns `true` if machines can run here; says why not.
 fn can_run() -> bool {

@@ -9,6 +9,7 @@
 //! | [`field`] | memory to be measured, in pages of a kind |
 //! | [`guard`] | calls into a control program that may crash or never return |
 //! | [`heap`] | a process's heap: present beforehand, and limited |
+//! | [`in_guest`] | the first process of a Linux guest: its clock, and words that it shares with the host |
 //! | [`locks`] | the locks that a call which was cut off may hold for ever |
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
 //! | [`module`] | a built control program: loaded, its data moved into shared memory |
@@ -28,6 +29,7 @@ pub mod exchange;
 pub mod field;
 pub mod guard;
 pub mod heap;
+pub mod in_guest;
 pub mod memory;
 pub mod module;
 pub mod snare;

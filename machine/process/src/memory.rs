@@ -44,7 +44,7 @@ pub enum MemoryError {
 pub struct DeviceMemory {
     /// Its address, at a page.
     pub address: u64,
-    /// Its size.
+    /// Its size in bytes, whole pages.
     pub bytes: u64,
 }
 
@@ -62,7 +62,7 @@ impl MemorySource {
         Self { file, device }
     }
 
-    /// Returns the file.
+    /// Returns the file, of which only a part may be this memory.
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quietcore_assembly::{Assembly, AssemblyError, Workshop};
-use quietcore_site::Site;
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
+use quietcore_site::{Partition, Site};
 
-/// Built programs by the partitions that run them.
+/// Built programs by the partitions that run them, and the settings of partitions that run the
+/// probe in their place.
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
     assemblies: BTreeMap<String, Arc<Assembly>>,
+    settings: BTreeMap<String, BackendSetting>,
 }
 
 impl Programs {
@@ -23,14 +26,26 @@ impl Programs {
         workshop: &Workshop,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, AssemblyError> {
-        let mut assemblies = BTreeMap::new();
+        let mut all = Self::default();
         for partition in site.partitions() {
-            let Some(model) = &partition.program.model else { continue };
+            let Some(model) = &partition.program.model else {
+                let setting = BackendSetting::of_probe_in(partition, &workshop.site_folder);
+                all.settings.insert(partition.name.clone(), setting?);
+                continue;
+            };
             progress(&format!("building program `{model}` of partition `{}`", partition.name));
             let assembly = workshop.assemble(site, partition)?;
-            assemblies.insert(partition.name.clone(), Arc::new(assembly));
+            all.assemblies.insert(partition.name.clone(), Arc::new(assembly));
         }
-        Ok(Self { assemblies })
+        Ok(all)
+    }
+
+    /// Returns the setting of a partition's backend, with its program or the probe.
+    pub(crate) fn setting(&self, partition: &Partition) -> BackendSetting {
+        let assembled = self.assemblies.get(&partition.name).map(|assembly| &assembly.setting);
+        let known = assembled.or_else(|| self.settings.get(&partition.name)).cloned();
+        let usual = || BackendSetting::of_probe(partition.backend, ProbeNeeds::of(partition));
+        known.unwrap_or_else(usual)
     }
 
     /// Returns the program of a partition; `None` where the probe takes its place.

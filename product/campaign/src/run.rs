@@ -1,6 +1,6 @@
 //! One run: partitions under a profile, as jobs and loads. Pure.
 
-use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
+use quietcore_backend::setting::BackendSetting;
 use quietcore_load::LoadRequest;
 use quietcore_probe::job::LatencyJob;
 use quietcore_settings::{MemoryShare, RequestedSettings};
@@ -107,9 +107,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
 
 /// Returns the setting of a partition's backend under a profile that pins tasks or not.
 pub fn setting_of(partition: &Partition, programs: &Programs, pinned: bool) -> BackendSetting {
-    let assembled = programs.get(&partition.name).map(|assembly| assembly.setting.clone());
-    let setting = assembled
-        .unwrap_or_else(|| BackendSetting::of_probe(partition.backend, ProbeNeeds::of(partition)));
+    let setting = programs.setting(partition);
     if pinned { setting } else { setting.unpinned() }
 }
 

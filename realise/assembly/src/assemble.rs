@@ -230,7 +230,7 @@ impl Workshop {
         let fieldbus =
             fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus, partition.vcr.network.is_some()));
         let builds = Some(&*self.build_folder);
-        let setting = BackendSetting::of(partition, fieldbus.as_ref(), builds)?;
+        let setting = BackendSetting::of(partition, fieldbus.as_ref(), builds, &self.site_folder)?;
         Ok(Assembly { first, shape, tasks, job, setting, fieldbus, bus })
     }
 }

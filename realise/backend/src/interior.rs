@@ -57,7 +57,7 @@ impl Interior {
     }
 
     /// Gives the files that it names other numbers, each once.
-    pub(crate) fn renumber(&mut self, new: &mut impl FnMut(i32) -> i32) {
+    pub(crate) fn renumber(&mut self, new: &mut dyn FnMut(i32) -> i32) {
         match &mut self.0 {
             Inside::Threads => {}
             Inside::Microvm(guest) => guest.renumber(new),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::interior::Interior;
+use crate::qemu::linux::LinuxJob;
 
 /// The work of a partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub enum Job {
     Memory(MemoryJob),
     /// One measurement of another probe.
     Measurement(Box<MeasurementJob>),
+    /// One of the others, done by a process in a Linux guest; the backend makes it of that.
+    Linux(Box<LinuxJob>),
     /// A control program in its scan cycle.
     Program {
         /// The program and its tasks.
@@ -46,25 +49,26 @@ impl Job {
         match self {
             Self::Program { program, .. } => Some((program.memory?, program.tasks.len())),
             Self::Latency(job) => Some((job.memory?, job.cpus.len())),
-            Self::Memory(_) | Self::Measurement(_) => None,
+            Self::Memory(_) | Self::Measurement(_) | Self::Linux(_) => None,
         }
     }
 
     /// Calls `new` once for each number of a file that the job names, and puts the result in its
     /// place.
-    pub(crate) fn renumber(&mut self, mut new: impl FnMut(i32) -> i32) {
+    pub(crate) fn renumber(&mut self, new: &mut dyn FnMut(i32) -> i32) {
         let renumber_snare = |snare: &mut SnareJob, new: &mut dyn FnMut(i32) -> i32| {
             snare.memory = new(snare.memory);
             snare.tracing_on = snare.tracing_on.map(new);
         };
         match self {
             Self::Program { program, interior, .. } => {
-                interior.renumber(&mut new);
+                interior.renumber(new);
                 for channel in &mut program.channels {
                     channel.descriptor = new(channel.descriptor);
                 }
-                program.snare.iter_mut().for_each(|snare| renumber_snare(snare, &mut new));
+                program.snare.iter_mut().for_each(|snare| renumber_snare(snare, new));
             }
+            Self::Linux(job) => job.renumber(new),
             Self::Memory(job) => {
                 for pipe in [&mut job.commands, &mut job.answers] {
                     *pipe = new(pipe.cast_signed()).unsigned_abs();
@@ -74,7 +78,7 @@ impl Job {
                 job.messages = new(job.messages.cast_signed()).unsigned_abs();
             }
             Self::Latency(job) => {
-                job.snare.iter_mut().for_each(|snare| renumber_snare(snare, &mut new));
+                job.snare.iter_mut().for_each(|snare| renumber_snare(snare, new));
             }
         }
     }

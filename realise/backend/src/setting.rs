@@ -18,6 +18,7 @@ use crate::fieldbus::FieldbusJob;
 use crate::kvm::GuestSetting;
 use crate::process::{PartitionError, ProcessSetting, Room};
 use crate::qemu::QemuSetting;
+use crate::qemu::linux::{LinuxSetting, LinuxSettingError};
 use crate::surroundings::Surroundings;
 
 /// Everything that a backend is given for a partition, beside its job and its exchange.
@@ -28,6 +29,11 @@ pub struct BackendSetting(Arc<dyn Setting>);
 pub(crate) trait Setting: fmt::Debug + Send + Sync {
     /// Returns the backend that the setting is for, whose declaration others ask.
     fn backend(&self) -> Backend;
+
+    /// Returns what the backend declares for such a partition.
+    fn declaration(&self) -> &'static BackendDeclaration {
+        self.backend().declaration()
+    }
 
     /// Returns the surroundings of a process that is to be started in a room.
     ///
@@ -71,6 +77,9 @@ pub enum SettingError {
     /// The partition asks for page colours that it can't have.
     #[error(transparent)]
     Colour(#[from] Unassignable),
+    /// Its Linux guest has no image.
+    #[error(transparent)]
+    Linux(#[from] LinuxSettingError),
 }
 
 impl ProbeNeeds {
@@ -86,15 +95,20 @@ impl ProbeNeeds {
 
 impl BackendSetting {
     /// Returns the setting of a partition with a program and the fieldbus that it drives; `builds`
-    /// is the folder of its builds. Page colours are measured, once in a process.
+    /// is the folder of its builds, `site_folder` that of the site file. Page colours are measured,
+    /// once in a process.
     ///
     /// # Errors
-    /// [`SettingError`] when it asks for page colours that can't be had.
+    /// [`SettingError`] when it asks for page colours that can't be had, or names no image.
     pub fn of(
         partition: &Partition,
         fieldbus: Option<&FieldbusJob>,
         builds: Option<&Path>,
+        site_folder: &Path,
     ) -> Result<Self, SettingError> {
+        if let Some(linux) = LinuxSetting::of(partition, site_folder)? {
+            return Ok(Self::new(linux));
+        }
         Ok(match partition.backend {
             Backend::Process | Backend::Xen => Self::default(),
             Backend::Container => Self::new(ContainerWish::of(partition, fieldbus, builds)),
@@ -110,6 +124,16 @@ impl BackendSetting {
             Backend::Container => Self::new(ContainerWish::of_probe(needs)),
             Backend::Process | Backend::Kvm | Backend::Qemu | Backend::Xen => Self::default(),
         }
+    }
+
+    /// Returns the setting of a partition of a site that runs the probe.
+    ///
+    /// # Errors
+    /// [`SettingError`] when it names no image.
+    pub fn of_probe_in(partition: &Partition, site_folder: &Path) -> Result<Self, SettingError> {
+        let linux = LinuxSetting::of(partition, site_folder)?;
+        let usual = || Self::of_probe(partition.backend, ProbeNeeds::of(partition));
+        Ok(linux.map_or_else(usual, Self::new))
     }
 
     fn new(setting: impl Setting + 'static) -> Self {
@@ -130,7 +154,7 @@ impl BackendSetting {
 
     /// Returns what the backend declares.
     pub fn declaration(&self) -> &'static BackendDeclaration {
-        self.0.backend().declaration()
+        self.0.declaration()
     }
 
     pub(crate) fn surround(&self, room: &Room) -> Result<Box<dyn Surroundings>, PartitionError> {
@@ -165,7 +189,7 @@ mod tests {
         let realised = Backend::ALL.into_iter().filter(|it| it.declaration().is_realised);
         for backend in realised {
             let partition = partition(backend);
-            let setting = BackendSetting::of(&partition, None, None).unwrap();
+            let setting = BackendSetting::of(&partition, None, None, Path::new(".")).unwrap();
             assert_eq!(setting.declaration().word, backend.name());
             assert_eq!(setting.unpinned().declaration().word, backend.name());
             let probe = BackendSetting::of_probe(backend, ProbeNeeds::of(&partition));
@@ -177,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_container_whose_tasks_may_move_has_all_cpus() {
-        let setting = BackendSetting::of(&partition(Backend::Container), None, None).unwrap();
+        let setting =
+            BackendSetting::of(&partition(Backend::Container), None, None, Path::new(".")).unwrap();
         assert!(format!("{setting:?}").contains("cpus: Some("), "{setting:?}");
         let setting = setting.unpinned();
         assert!(format!("{setting:?}").contains("cpus: None"), "{setting:?}");

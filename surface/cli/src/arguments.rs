@@ -6,6 +6,7 @@ mod choice;
 mod documents;
 mod experiment;
 mod export;
+mod guest;
 mod memory;
 mod osek;
 mod running;
@@ -27,6 +28,7 @@ pub(crate) use backend::ProbeBackend;
 pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
 pub(crate) use experiment::{Disturb, Rounds, Tune};
 pub(crate) use export::Export;
+pub(crate) use guest::{GuestBuild, GuestKind, GuestVerb};
 pub(crate) use memory::Memory;
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Segment(Segment),
     /// Check the OIL file of an OSEK application, or generate the files of a stand-alone program
     Osek(OsekVerb),
+    /// Build the image of a Linux guest
+    Guest(GuestVerb),
     /// Write the files with which systemd, Podman or Kubernetes runs a site
     Export(Export),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints

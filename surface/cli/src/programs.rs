@@ -16,14 +16,11 @@ use crate::terminal::say;
 /// Built programs, and the folder that they are loaded from, which exists as long as this value.
 pub(crate) struct Built {
     pub(crate) programs: Programs,
-    _folder: Option<TempDir>,
+    _folder: TempDir,
 }
 
 /// Builds all programs of a site again. Models are relative to `site_folder`.
 pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
-    if site.partitions().iter().all(|partition| partition.program.model.is_none()) {
-        return Ok(Built { programs: Programs::default(), _folder: None });
-    }
     let folder = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
     let workshop =
         Workshop { site_folder: site_folder.to_owned(), build_folder: folder.path().to_owned() };
@@ -32,7 +29,7 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
         let Some(assembly) = programs.get(&partition.name) else { continue };
         say_remarks(&partition.name, &assembly.first);
     }
-    Ok(Built { programs, _folder: Some(folder) })
+    Ok(Built { programs, _folder: folder })
 }
 
 /// The programs of a site as `plan` finds them.

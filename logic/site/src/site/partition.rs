@@ -50,7 +50,7 @@ pub enum Accelerator {
 /// The system in a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum GuestSystem {
-    /// Our own kernel.
+    /// Our own OSEK kernel, with the program in one image.
     #[default]
     Osek,
     /// Linux, from an image.

@@ -46,7 +46,7 @@ impl Surroundings for Contained {
         command: &mut Command,
     ) -> Result<(), PartitionError> {
         let Start { program, files, owner } = start;
-        job.to_mut().renumber(|here| renumbered(&files, here));
+        job.to_mut().renumber(&mut |here| renumbered(&files, here));
         self.quarters = Some(Quarters::furnish(&self.setting, (program, owner), files, command)?);
         Ok(())
     }

@@ -82,7 +82,7 @@ pub(crate) struct GuestInterior {
 
 impl GuestInterior {
     /// Gives its files other numbers.
-    pub(crate) fn renumber(&mut self, new: &mut impl FnMut(i32) -> i32) {
+    pub(crate) fn renumber(&mut self, new: &mut dyn FnMut(i32) -> i32) {
         self.delivery = new(self.delivery);
         self.exits = new(self.exits);
     }

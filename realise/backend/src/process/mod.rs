@@ -60,6 +60,7 @@ pub use printed::{Printed, PrintedLines};
 pub use remarks::{OWN_REMARK, REMARK_BYTES_MAX, on_one_line};
 pub use room::Room;
 pub use serve::serve;
+pub(crate) use serve::{ExchangeName, HOST_THREADS};
 
 pub use threads::ThreadNumbers;
 

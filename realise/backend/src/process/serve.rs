@@ -15,6 +15,7 @@ use quietcore_probe::partition;
 use quietcore_process::exchange::Exchange;
 use quietcore_process::memory::{DeviceMemory, MemorySource};
 use quietcore_process::remark::{self, remark};
+use quietcore_process::thread::host_threads;
 use quietcore_process::{descriptors, heap, setting};
 use quietcore_scan::process::job::LINE_BYTES_MAX;
 use quietcore_scan::process::orders::{Orders, read_lines};
@@ -23,11 +24,14 @@ use quietcore_units::{ByteSize, Causes};
 
 use crate::interior::Ready;
 use crate::job::Job;
+use crate::qemu::linux;
 
 /// Stack of the thread that reads orders, in bytes.
 const LIFE_STACK_BYTES: usize = 256 << 10;
 /// The exit status of a process whose job could not be done.
 const FAILED: u8 = 2;
+/// Begin of the argument with the host's threads of the guest's processors, separated by commas.
+pub(crate) const HOST_THREADS: &str = "threads=";
 const NOT_BY_HAND: &str = "only `quietcore` starts this program";
 /// Largest stack of a thread, in bytes, and the number of threads beside those of tasks.
 const STACK_BYTES_MAX: u64 = 512 << 10;
@@ -68,9 +72,13 @@ impl fmt::Display for ExchangeName {
 }
 
 /// Runs the job that comes on descriptor 0. The first argument is the exchange's
-/// [name](ExchangeName).
+/// [name](ExchangeName). In a Linux guest the second has the host's threads.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let exchange = arguments.next().and_then(|name| ExchangeName::read(name.to_str()?));
+    let threads = arguments.next().and_then(|threads| threads_of_host(threads.to_str()?));
+    if let Some(threads) = threads {
+        host_threads::are(threads);
+    }
     match serve_job(exchange) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
@@ -78,6 +86,12 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
+}
+
+/// Reads the host's threads of the guest's processors, behind [`HOST_THREADS`].
+fn threads_of_host(argument: &str) -> Option<Vec<u32>> {
+    let numbers = argument.strip_prefix(HOST_THREADS)?.split(',');
+    numbers.map(|number| number.parse().ok()).collect()
 }
 
 /// Reserves the memory of a process, and says what can't be had.
@@ -109,7 +123,7 @@ fn settle(exchange: Option<ExchangeName>) -> Result<(File, MemorySource), String
 /// Moves the files that a job names out of its program's reach.
 fn raise(job: &mut Job) -> Result<(), String> {
     let mut refused = None;
-    job.renumber(|number| match descriptors::take_over(number) {
+    job.renumber(&mut |number| match descriptors::take_over(number) {
         // The file stays open for as long as the process runs.
         Ok(file) => file.into_raw_fd(),
         Err(error) => {
@@ -148,7 +162,7 @@ fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
         Job::Program { program, fieldbus, interior } => {
             interior.make_ready(program, fieldbus.as_ref(), region, memory.file())?
         }
-        Job::Latency(_) | Job::Memory(_) | Job::Measurement(_) => Ready::default(),
+        Job::Latency(_) | Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) => Ready::default(),
     };
     let seal_waiting = ready.seal_waiting();
     let (lines, orders) = Orders::channel();
@@ -171,6 +185,7 @@ fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
                 Ok(())
             }
             Job::Memory(job) => crate::memory::serve(job),
+            Job::Linux(job) => linux::run(job, region, memory.file(), &orders),
             Job::Measurement(job) => {
                 crate::measuring::serve(job, &OpenExchange { region, file: memory.file() })
             }

@@ -22,7 +22,7 @@ use quietcore_process::bound;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_site::Accelerator;
-use quietcore_units::{ByteSize, CpuId, CpuSet};
+use quietcore_units::{ByteSize, CpuSet};
 
 use crate::guest::network::ADDRESS;
 
@@ -37,8 +37,6 @@ const STACK_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) accelerator: Accelerator,
-    /// The CPU of the guest's processor, which QEMU's other threads leave to that.
-    pub(super) cpu: Option<CpuId>,
     /// The guest's own memory.
     pub(super) memory: ByteSize,
     /// `true` if QEMU's memory and the guest's are to be locked.
@@ -63,17 +61,19 @@ pub(super) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts QEMU, which waits for its monitor before the guest's first instruction. What the
-    /// guest writes goes to `console`.
+    /// Starts QEMU, which waits for its monitor before the guest's first instruction; its threads
+    /// begin on the CPUs `elsewhere`. What the guest writes goes to `console`.
     ///
     /// # Errors
-    /// When it can't be started, or a file can't be a device; in words.
-    pub(super) fn start(parts: Parts, console: Console) -> Result<Self, String> {
-        let others = parts.cpu.and_then(others);
-        let mut command = command(parts)?;
+    /// When it can't be started; in words.
+    pub(super) fn start(
+        mut command: Command,
+        elsewhere: Option<CpuSet>,
+        console: Console,
+    ) -> Result<Self, String> {
         bound::end_with_this_thread(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = spawn(&mut command, others);
+        let child = spawn(&mut command, elsewhere);
         let child = child.map_err(|error| format!("QEMU can't be started: {error}"))?;
         let mut emulator = Self { child, readers: Vec::new() };
         let console = emulator.child.stdout.take().map(|pipe| collect(console, pipe));
@@ -119,9 +119,9 @@ pub(super) fn status_of_guest(status: ExitStatus) -> Option<u8> {
     u8::try_from(code / 2).ok()
 }
 
-/// Returns the CPUs of this thread without this one; `None` if there are no others.
-pub(super) fn others(cpu: CpuId) -> Option<CpuSet> {
-    let others = settings::allowed().ok()?.without(&[cpu].into_iter().collect());
+/// Returns the CPUs of this thread without these; `None` if there are no others.
+pub(super) fn others(cpus: &CpuSet) -> Option<CpuSet> {
+    let others = settings::allowed().ok()?.without(cpus);
     (!others.is_empty()).then_some(others)
 }
 
@@ -138,32 +138,65 @@ fn spawn(command: &mut Command, cpus: Option<CpuSet>) -> io::Result<Child> {
     child
 }
 
-fn command(parts: Parts) -> Result<Command, String> {
-    let memory = parts.memory.get();
-    let program = Virtualization::find_qemu(&Source::live()).get().cloned();
-    let mut command = Command::new(program.ok_or("QEMU is not installed; see `quietcore doctor`")?);
-    command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-S"]);
-    let sandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
-    command.args(["-sandbox", sandbox]);
-    let (accelerator, processor) = match parts.accelerator {
-        Accelerator::Kvm => ("kvm", "host"),
-        Accelerator::Tcg => ("tcg,thread=single,tb-size=32", "max"),
-    };
-    command.args(["-accel", accelerator, "-cpu", processor, "-smp", "1"]);
-    let off = ["usb", "sata", "smbus", "smm", "vmport", "hpet"];
-    let off: String = off.iter().map(|name| format!(",{name}=off")).collect();
-    command.args(["-machine", &format!("q35,memory-backend=own,dump-guest-core=off{off}")]);
-    command.args(["-m", &format!("{memory}B")]);
-    let own = format!("memory-backend-ram,id=own,size={memory},prealloc=on");
-    command.args(["-object", &own]);
-    let locks = if parts.locks { "mem-lock=on" } else { "mem-lock=off" };
-    command.args(["-overcommit", locks]);
-    command.args(["-chardev", "stdio,id=console,signal=off"]);
-    command.args(["-device", "isa-serial,chardev=console"]);
-    let end = format!("isa-debug-exit,iobase={:#x},iosize=1", port::END);
-    command.args(["-device", &end]);
-    let monitor = format!("socket,id=monitor,fd={}", parts.monitor.as_raw_fd());
-    command.args(["-chardev", &monitor, "-mon", "chardev=monitor,mode=control"]);
+/// The machine that all guests have.
+#[derive(Debug)]
+pub(super) struct Base<'a> {
+    pub(super) accelerator: Accelerator,
+    pub(super) processors: usize,
+    /// The guest's own memory.
+    pub(super) memory: ByteSize,
+    /// `true` if QEMU's memory and the guest's are to be locked.
+    pub(super) locks: bool,
+    /// QEMU's end of its monitor.
+    pub(super) monitor: &'a OwnedFd,
+}
+
+impl Base<'_> {
+    /// Returns the command that starts QEMU with such a machine, which has no program yet.
+    ///
+    /// # Errors
+    /// When there is no QEMU; in words.
+    pub(super) fn command(&self) -> Result<Command, String> {
+        let memory = self.memory.get();
+        let program = Virtualization::find_qemu(&Source::live()).get().cloned();
+        let program = program.ok_or("QEMU is not installed; see `quietcore doctor`")?;
+        let mut command = Command::new(program);
+        command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-S"]);
+        let sandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+        command.args(["-sandbox", sandbox]);
+        let (accelerator, processor) = match (self.accelerator, self.processors) {
+            (Accelerator::Kvm, _) => ("kvm", "host"),
+            (Accelerator::Tcg, 1) => ("tcg,thread=single,tb-size=32", "max"),
+            (Accelerator::Tcg, _) => ("tcg,thread=multi,tb-size=64", "max"),
+        };
+        let processors = self.processors.to_string();
+        command.args(["-accel", accelerator, "-cpu", processor, "-smp", &processors]);
+        let off = ["usb", "sata", "smbus", "smm", "vmport", "hpet"];
+        let off: String = off.iter().map(|name| format!(",{name}=off")).collect();
+        command.args(["-machine", &format!("q35,memory-backend=own,dump-guest-core=off{off}")]);
+        command.args(["-m", &format!("{memory}B")]);
+        let own = format!("memory-backend-ram,id=own,size={memory},prealloc=on");
+        command.args(["-object", &own]);
+        let locks = if self.locks { "mem-lock=on" } else { "mem-lock=off" };
+        command.args(["-overcommit", locks]);
+        command.args(["-chardev", "stdio,id=console,signal=off"]);
+        command.args(["-device", "isa-serial,chardev=console"]);
+        let end = format!("isa-debug-exit,iobase={:#x},iosize=1", port::END);
+        command.args(["-device", &end]);
+        let monitor = format!("socket,id=monitor,fd={}", self.monitor.as_raw_fd());
+        command.args(["-chardev", &monitor, "-mon", "chardev=monitor,mode=control"]);
+        Ok(command)
+    }
+}
+
+/// Returns the command that starts QEMU with the machine of a guest with our own kernel.
+///
+/// # Errors
+/// When a file can't be a device; in words.
+pub(super) fn command(parts: Parts) -> Result<Command, String> {
+    let Parts { accelerator, memory, locks, .. } = parts;
+    let base = Base { accelerator, processors: 1, memory, locks, monitor: &parts.monitor };
+    let mut command = base.command()?;
     command.args(["-kernel", &path(&parts.image)]);
     add_memory(&mut command, &parts)?;
     add_network(&mut command, &parts);
@@ -181,15 +214,7 @@ fn add_memory(command: &mut Command, parts: &Parts) -> Result<(), String> {
     command.args(["-device", &doorbell]);
     let channels = parts.channels.iter().zip(FIRST_CHANNEL..);
     for (file, number) in [(&parts.exchange, EXCHANGE)].into_iter().chain(channels) {
-        let size = file.metadata().map_err(|error| format!("shared memory: {error}"))?.len();
-        if !size.is_power_of_two() {
-            return Err(format!("shared memory of {size} bytes can't be a device's"));
-        }
-        let file = path(file);
-        let object =
-            format!("memory-backend-file,id=m{number},mem-path={file},size={size},share=on");
-        let device = format!("ivshmem-plain,memdev=m{number},{}", place(number)?);
-        command.args(["-object", &object, "-device", &device]);
+        add_shared(command, file, number)?;
     }
     Ok(())
 }
@@ -205,6 +230,22 @@ fn add_network(command: &mut Command, parts: &Parts) {
          romfile="
     );
     command.args(["-netdev", &wire, "-device", &device]);
+}
+
+/// Adds the device of a memory file, which has this number ([`quietcore_boot::devices`]).
+///
+/// # Errors
+/// When the file can't be a device; in words.
+pub(super) fn add_shared(command: &mut Command, file: &File, number: usize) -> Result<(), String> {
+    let size = file.metadata().map_err(|error| format!("shared memory: {error}"))?.len();
+    if !size.is_power_of_two() {
+        return Err(format!("shared memory of {size} bytes can't be a device's"));
+    }
+    let file = path(file);
+    let object = format!("memory-backend-file,id=m{number},mem-path={file},size={size},share=on");
+    let device = format!("ivshmem-plain,memdev=m{number},{}", place(number)?);
+    command.args(["-object", &object, "-device", &device]);
+    Ok(())
 }
 
 /// Returns where a device of shared memory is on the bus.
@@ -260,7 +301,7 @@ mod tests {
     fn what_is_started_is_elsewhere_than_the_guest() {
         let allowed = settings::allowed().unwrap();
         let cpu = allowed.iter().next().unwrap();
-        let Some(others) = others(cpu) else {
+        let Some(others) = others(&CpuSet::from_iter([cpu])) else {
             assert_eq!(allowed.len(), 1, "there is no other");
             return;
         };

@@ -19,6 +19,8 @@
 //! | `doorbell` | its device, and the call for the guest's attention |
 //! | `emulator` | QEMU's process |
 //! | `host` | the surroundings of the partition's process |
+//! | `introduction` | the first words between host and guest |
+//! | [`linux`] | guests that run Linux |
 //! | `monitor` | QEMU's monitor |
 //! | `network` | the wire of its fieldbus, behind a socket |
 //! | `setting` | the words of the site file about the guest |
@@ -27,6 +29,8 @@ mod control;
 mod doorbell;
 mod emulator;
 mod host;
+mod introduction;
+pub mod linux;
 mod monitor;
 mod network;
 mod setting;
@@ -36,12 +40,9 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use quietcore_boot::devices::Lead;
 use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
-use quietcore_clock::Counter as HostCounter;
 use quietcore_exchange::{Region, Slot};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
 use quietcore_microvm::processor::counter::Counter;
@@ -54,7 +55,7 @@ use quietcore_scan::guest::job::{GuestBuild, GuestJob};
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_scan::process::orders::Orders;
 use quietcore_site::Accelerator;
-use quietcore_units::{CpuId, Scheduling, ThreadRequest};
+use quietcore_units::{CpuId, CpuSet, Scheduling, ThreadRequest};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -70,18 +71,13 @@ use crate::guest::{in_words, note_refused_of_all, translate};
 use control::{Control, post_bytes};
 use doorbell::Doorbell;
 use emulator::{Emulator, Parts, status_of_guest};
+use introduction::introduce;
 use monitor::Monitor;
 use network::Network;
 
 pub(crate) use setting::QemuInterior;
 pub use setting::QemuSetting;
 
-/// Longest time until the guest's first instructions, firmware before them; less than the
-/// supervisor waits for the first cycle.
-const BOOT: Duration = Duration::from_secs(40);
-/// The guest's counter is compared with the host's in a round of this length at most, in counts, or
-/// somebody is told: some 0.3 ms.
-const WIDTH_USUAL: u64 = 1 << 20;
 /// Rate at which counts of the host's counter are compared; any will do.
 const ANY_RATE: u64 = 1_000_000_000;
 
@@ -144,7 +140,6 @@ impl Ready {
         let words = fieldbus.map(words).transpose().map_err(in_words)?;
         let parts = Parts {
             accelerator: interior.setting.accelerator,
-            cpu: job.cpu.and_then(CpuId::new),
             memory: interior.setting.memory,
             // Locked, the translations of an emulated processor would take a gigabyte.
             locks: is_real && memory_refused.is_none(),
@@ -155,7 +150,9 @@ impl Ready {
             exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
             channels: channels.files,
         };
-        let mut emulator = Emulator::start(parts, console)?;
+        let cpu = job.cpu.and_then(CpuId::new);
+        let elsewhere = cpu.and_then(|cpu| emulator::others(&CpuSet::from_iter([cpu])));
+        let mut emulator = Emulator::start(emulator::command(parts)?, elsewhere, console)?;
         let delivery = Delivery::inherited(interior.delivery);
         let delivery = delivery.map_err(|error| format!("the delivery: {error}"))?;
         if let Err(error) = monitor.greet() {
@@ -201,7 +198,9 @@ impl Ready {
         let letter = GuestJob { late_beyond: None, ..letter }.to_bytes();
         self.staging.post(&letter.map_err(|error| error.to_string())?)?;
         self.monitor.resume().map_err(in_words)?;
-        let Some(counter) = self.introduce(region)? else { return Ok(()) };
+        let introduced =
+            introduce(&self.control, &mut self.emulator, region, self.begun, &mut self.page);
+        let Some(counter) = introduced? else { return Ok(()) };
         // Whether it is granted was tried before.
         let _ = settings::schedule_other(thread, policy);
         let Self { mut emulator, mut monitor, control, mut staging, delivery, .. } = self;
@@ -250,53 +249,12 @@ impl Ready {
     /// frames that the guest waits for without sleeping.
     fn lift_devices(&self, cpu: Option<CpuId>, policy: Scheduling) {
         let waits = matches!(policy, Scheduling::Fifo { .. });
-        if waits && cpu.is_some_and(|cpu| emulator::others(cpu).is_none()) {
+        if waits && cpu.is_some_and(|cpu| emulator::others(&CpuSet::from_iter([cpu])).is_none()) {
             let lifted = settings::schedule_other(self.emulator.main_thread(), policy.above());
             if let Err(error) = lifted {
                 remark(format_args!("QEMU's main thread competes with the guest: {error}"));
             }
         }
-    }
-
-    /// Compares the guest's counter with the host's, and writes the host page by it. Returns `None`
-    /// if the partition was told to stop meanwhile.
-    fn introduce(&mut self, region: Region<'_>) -> Result<Option<Counter>, String> {
-        let (introduction, end) = (self.control.introduction(), Instant::now() + BOOT);
-        let emulator = &mut self.emulator;
-        let mut looks = 0_u32;
-        let goes_on = || {
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(1 << 12) {
-                std::thread::sleep(Duration::from_micros(50));
-            }
-            let is_time_to_look = looks.is_multiple_of(1 << 16);
-            !is_time_to_look
-                || (emulator.ended().is_none() && Instant::now() < end && !region.stop_requested())
-        };
-        let lead = introduction.answer(HostCounter::read, goes_on);
-        let Some(Lead { counts, width }) = lead else {
-            let ended = self.emulator.ended();
-            self.emulator.end();
-            return match ended {
-                Some(status) => Err(format!("QEMU ended before the guest began: {status}")),
-                None if region.stop_requested() => Ok(None),
-                None => Err(format!("the guest did not begin within {} s", BOOT.as_secs())),
-            };
-        };
-        if width > WIDTH_USUAL {
-            remark(format_args!(
-                "the guest's counter was compared with the host's within {width} counts; its clock \
-                 may be off by half of that"
-            ));
-        }
-        let now = moment(Counter::new(ANY_RATE, 0));
-        let counter = Counter::new(rate(self.begun, now), counts);
-        let then = moment(counter);
-        self.page.counter_hz = counter.hertz();
-        (self.page.counter_then, self.page.host_then_ns) = (then.counter, then.host_ns);
-        self.control.write_page(&self.page);
-        introduction.welcome();
-        Ok(Some(counter))
     }
 }
 
@@ -309,14 +267,6 @@ fn page(setting: &QemuSetting, region: Region<'_>) -> HostPage {
         job: AddressRange { address: places::POST, bytes: post_bytes() },
         ..HostPage::default()
     }
-}
-
-/// Returns counts a second between two moments.
-fn rate(first: Moment, last: Moment) -> u64 {
-    let counts = last.counter.saturating_sub(first.counter);
-    let passed = last.host_ns.saturating_sub(first.host_ns).max(1);
-    let rate = u128::from(counts) * 1_000_000_000 / u128::from(passed);
-    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 fn moment(counter: Counter) -> Moment {
@@ -374,14 +324,6 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
-
-    #[test]
-    fn a_rate_is_counts_over_time() {
-        let first = Moment { counter: 1_000, host_ns: 5 };
-        let last = Moment { counter: 3_501_000, host_ns: 1_000_005 };
-        assert_eq!(rate(first, last), 3_500_000_000);
-        assert_eq!(rate(last, first), 0, "no time has passed");
-    }
 
     #[test]
     fn the_end_of_qemu_is_judged_by_its_status() {

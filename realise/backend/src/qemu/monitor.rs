@@ -85,14 +85,31 @@ impl Monitor {
     /// # Errors
     /// [`MonitorError`].
     pub(super) fn processor_thread(&mut self) -> Result<u32, MonitorError> {
+        self.processor_threads(1).map(|threads| threads[0])
+    }
+
+    /// Returns the numbers of the threads that run the guest's processors, of which there are
+    /// `count`, in their order.
+    ///
+    /// # Errors
+    /// [`MonitorError`].
+    pub(super) fn processor_threads(&mut self, count: usize) -> Result<Vec<u32>, MonitorError> {
         const ASKED: &str = "query-cpus-fast";
         let answer = self.ask(ASKED)?;
-        let number = match answer.as_array().map(Vec::as_slice) {
-            Some([processor]) => processor.get("thread-id").and_then(Value::as_u64),
-            _ => None,
-        };
-        let number = number.and_then(|number| u32::try_from(number).ok()).filter(|it| *it > 0);
-        number.ok_or(MonitorError::Nonsense { asked: ASKED })
+        let field = |processor: &Value, name: &str| processor.get(name).and_then(Value::as_u64);
+        let mut found: Vec<(u64, u32)> = Vec::new();
+        for processor in answer.as_array().into_iter().flatten() {
+            let thread = field(processor, "thread-id").and_then(|it| u32::try_from(it).ok());
+            let index = field(processor, "cpu-index");
+            let both = index.zip(thread).filter(|(_, thread)| *thread > 0);
+            found.push(both.ok_or(MonitorError::Nonsense { asked: ASKED })?);
+        }
+        found.sort_unstable();
+        let is_each = found.iter().map(|(index, _)| *index).eq(0..count as u64);
+        if !is_each || count == 0 {
+            return Err(MonitorError::Nonsense { asked: ASKED });
+        }
+        Ok(found.into_iter().map(|(_, thread)| thread).collect())
     }
 
     /// Has the guest's processor run.
@@ -175,12 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn the_threads_are_in_the_order_of_the_processors() {
+        let (mut monitor, _other) = monitor(
+            "{\"return\":[{\"cpu-index\":1,\"thread-id\":12},\
+             {\"cpu-index\":0,\"thread-id\":11}]}\n",
+        );
+        assert_eq!(monitor.processor_threads(2).unwrap(), [11, 12]);
+    }
+
+    #[test]
     fn what_is_not_as_documented_is_refused() {
         for answer in [
             "{\"return\":[]}",
-            "{\"return\":[{\"thread-id\":1},{\"thread-id\":2}]}",
-            "{\"return\":[{\"thread-id\":-1}]}",
-            "{\"return\":[{\"thread-id\":0}]}",
+            "{\"return\":[{\"cpu-index\":0,\"thread-id\":1},\
+             {\"cpu-index\":1,\"thread-id\":2}]}",
+            "{\"return\":[{\"cpu-index\":0,\"thread-id\":-1}]}",
+            "{\"return\":[{\"cpu-index\":0,\"thread-id\":0}]}",
+            "{\"return\":[{\"cpu-index\":7,\"thread-id\":1}]}",
+            "{\"return\":[{\"thread-id\":1}]}",
             "{\"something\":1}",
             "no JSON",
         ] {

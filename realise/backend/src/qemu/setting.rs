@@ -23,7 +23,7 @@ pub(crate) struct QemuInterior {
 
 impl QemuInterior {
     /// Gives its file another number.
-    pub(crate) fn renumber(&mut self, new: &mut impl FnMut(i32) -> i32) {
+    pub(crate) fn renumber(&mut self, new: &mut dyn FnMut(i32) -> i32) {
         self.delivery = new(self.delivery);
     }
 }

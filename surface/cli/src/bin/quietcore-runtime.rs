@@ -1,4 +1,5 @@
-//! The process in which a partition or a worker of a load runs, or which waits for a container.
+//! The process in which a partition or a worker of a load runs, which waits for a container, or
+//! which is the first one of a Linux guest.
 //!
 //! This program is separate from `quietcore`, so that locked memory, real-time priority and the
 //! effects of a load on its address space never touch the tool that a person uses. It is never
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
     match role.as_ref().and_then(|role| role.to_str()) {
         Some("load") => quietcore_load::worker::main(arguments),
         Some("container") => quietcore_backend::container::shim(arguments),
+        Some("guest") => quietcore_backend::qemu::linux::inside::main(),
         Some("partition") => quietcore_backend::process::serve(arguments),
         _ => {
             eprintln!("quietcore-runtime is started by quietcore; see `quietcore --help`");

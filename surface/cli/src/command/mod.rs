@@ -3,9 +3,7 @@
 mod doctor;
 mod documents;
 mod experiment;
-mod export;
 mod foreign;
-mod init;
 mod osek;
 mod plan;
 mod probe;
@@ -14,6 +12,7 @@ mod report;
 mod running;
 mod segment;
 mod show;
+mod writing;
 
 use std::io::{self, Write as _};
 
@@ -26,7 +25,7 @@ use crate::status::{Failure, Status};
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
         Command::Doctor(request) => doctor::run(&request),
-        Command::Init(request) => init::run(&request),
+        Command::Init(request) => writing::init::run(&request),
         Command::Plan(request) => plan::run(&request),
         Command::Qualify(request) => qualify::run(&request),
         Command::Tune(request) => experiment::tune::run(&request),
@@ -40,8 +39,9 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Import(request) => foreign::import::run(&request),
         Command::Compare(request) => foreign::compare::run(&request),
         Command::Segment(request) => segment::run(&request),
+        Command::Guest(request) => writing::guest::run(&request),
         Command::Osek(request) => osek::run(&request),
-        Command::Export(request) => export::run(&request),
+        Command::Export(request) => writing::export::run(&request),
         Command::Schema(request) => documents::schema(&request),
         Command::Completions(request) => documents::completions(&request),
         Command::Man(request) => documents::man(&request),

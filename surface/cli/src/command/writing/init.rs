@@ -16,6 +16,7 @@ use quietcore_site::{FoundModel, FoundPeriod, FoundVariable, Model};
 use quietcore_units::{DataType, Nanos};
 
 use crate::arguments::Init;
+use crate::command::print;
 use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::say;
@@ -34,12 +35,12 @@ enum ModelError {
     Write { path: PathBuf, source: io::Error },
 }
 
-pub(super) fn run(request: &Init) -> Result<Status, Failure> {
+pub(in crate::command) fn run(request: &Init) -> Result<Status, Failure> {
     let machine = machine::read_facts(&*machine::stop_flag()?)?.machine();
     if let Some(folder) = &request.model {
         let found = found(folder, request.model_name.as_deref())?;
         let file = file_written().unwrap_or_else(|| format!("{}.toml", found.name));
-        super::print(&quietcore_site::init_found(&machine, &found, &file))?;
+        print(&quietcore_site::init_found(&machine, &found, &file))?;
         return Ok(Status::Done);
     }
     if let Some(model) = request.example.model()
@@ -49,7 +50,7 @@ pub(super) fn run(request: &Init) -> Result<Status, Failure> {
         eprintln!("wrote `{folder}` ({count} files), the model that the site file names");
     }
     let file = file_written().unwrap_or_else(|| format!("{}.toml", request.example.name()));
-    super::print(&quietcore_site::init(&machine, request.example, &file))?;
+    print(&quietcore_site::init(&machine, request.example, &file))?;
     Ok(Status::Done)
 }
 

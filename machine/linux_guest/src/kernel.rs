@@ -5,8 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::kind::Kind;
-
 /// Why there is no kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum NoKernel {
@@ -42,13 +40,16 @@ pub enum NoKernel {
 /// A kernel and its modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
+    /// Name of its package.
+    pub package: String,
     /// Path of the bzImage.
     pub image: PathBuf,
     /// The folder `/lib/modules/VERSION`.
     pub modules: PathBuf,
 }
 
-/// The folder in which kernels are kept: `$XDG_CACHE_HOME/quietcore/lab`, else in `~/.cache`.
+/// The folder in which kernels are kept: `$XDG_CACHE_HOME/quietcore/lab`, else in `~/.cache`. The
+/// lab has its machines from there, too.
 pub fn cache() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("XDG_CACHE_HOME")
@@ -57,12 +58,13 @@ pub fn cache() -> PathBuf {
         .join("quietcore/lab")
 }
 
-/// The kernel of a kind: from the cache, or else from Debian. `tell` is told what takes a while.
+/// Returns the newest kernel that `package` depends on: from the cache, or else from Debian. `tell`
+/// is told what takes a while.
 ///
 /// # Errors
 /// [`NoKernel`]; what was begun in the cache is removed.
-pub fn fetch(kind: &Kind, cache: &Path, tell: impl Fn(&str)) -> Result<Kernel, NoKernel> {
-    let package = newest(kind.package)?;
+pub fn fetch(package: &str, cache: &Path, tell: impl Fn(&str)) -> Result<Kernel, NoKernel> {
+    let package = newest(package)?;
     let folder = cache.join(&package);
     if !folder.exists() {
         tell(&format!("fetching {package} (once)"));
@@ -114,6 +116,7 @@ fn look_into(folder: &Path) -> Option<Kernel> {
         found.into_iter().next()
     };
     Some(Kernel {
+        package: folder.file_name()?.to_string_lossy().into_owned(),
         image: first(folder.join("boot"), "vmlinuz-")?,
         modules: first(folder.join("lib/modules"), "")?,
     })

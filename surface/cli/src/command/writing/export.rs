@@ -8,11 +8,12 @@ use quietcore_site::{ExportPaths, ExportedFile, export};
 use quietcore_supervisor::places::{RUN_VARIABLE, STATE_VARIABLE};
 
 use crate::arguments::Export;
+use crate::command::print;
 use crate::files::{self, SiteFile};
 use crate::status::{Failure, Status};
 use crate::terminal::say;
 
-pub(super) fn run(request: &Export) -> Result<Status, Failure> {
+pub(in crate::command) fn run(request: &Export) -> Result<Status, Failure> {
     let SiteFile { site, bytes, .. } = files::read_site(&request.site)?;
     let paths = ExportPaths {
         program: std::env::current_exe()?.display().to_string(),
@@ -24,7 +25,7 @@ pub(super) fn run(request: &Export) -> Result<Status, Failure> {
     match &request.out {
         Some(folder) => write(folder, &written)?,
         None => {
-            super::print(&written.first().map(|file| file.text.clone()).unwrap_or_default())?;
+            print(&written.first().map(|file| file.text.clone()).unwrap_or_default())?;
             for file in written.iter().skip(1) {
                 say(format_args!("`{}` belongs to it; `--out DIR` writes it too", file.name));
             }

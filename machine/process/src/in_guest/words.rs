@@ -1,0 +1,56 @@
+//! Words in a device's memory, which host and guest share.
+// UNSAFETY: words are seen in a mapping.
+#![expect(unsafe_code, reason = "memory shared with the host is mapped here")]
+
+use std::sync::atomic::AtomicU64;
+
+use crate::memory::{MemoryError, MemorySource, SharedMemory};
+
+/// The memory of a device, as words.
+#[derive(Debug)]
+pub struct DeviceWords {
+    memory: SharedMemory,
+}
+
+impl DeviceWords {
+    /// Maps the memory, all of it present.
+    ///
+    /// # Errors
+    /// [`MemoryError`].
+    pub fn open(source: &MemorySource) -> Result<Self, MemoryError> {
+        Ok(Self { memory: SharedMemory::open(source)? })
+    }
+
+    /// Returns all its words.
+    pub fn all(&self) -> &[AtomicU64] {
+        let count = self.memory.bytes() / size_of::<AtomicU64>();
+        // SAFETY: the mapping begins at a page, is that long and lives as long as `self`; all
+        // access is atomic, on either side.
+        unsafe { std::slice::from_raw_parts(self.memory.base().cast().as_ptr(), count) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+
+    #[test]
+    fn words_of_one_file_are_the_same_in_both_mappings() {
+        let memory = SharedMemory::create("quietcore-words", 4096).unwrap();
+        let open = || DeviceWords::open(&memory.file().unwrap().into()).unwrap();
+        let (here, there) = (open(), open());
+        assert_eq!(here.all().len(), 512);
+        here.all()[511].store(7, Relaxed);
+        assert_eq!(there.all()[511].load(Relaxed), 7);
+    }
+
+    #[test]
+    fn a_device_is_no_plain_file() {
+        let file = tempfile::tempfile().unwrap();
+        let device = Some(crate::memory::DeviceMemory { address: 0, bytes: 4096 });
+        let refused = DeviceWords::open(&MemorySource::new(file, device)).unwrap_err();
+        assert!(matches!(refused, MemoryError::NoDevice), "{refused}");
+    }
+}

@@ -1,0 +1,222 @@
+//! Linux guests of QEMU: the partition's process runs in the guest, and is there what it is on the
+//! host.
+//!
+//! ```text
+//! supervisor ─► quietcore-runtime partition ─► QEMU ─► Linux ─► /init ─► quietcore-runtime
+//!                  │ port `orders`:  files, job, orders ───────► │ ──────► standard input
+//!                  │ ports `printed`, `remarks` ◄───────────────────────── standard outputs
+//!                  │ device 0: counters compared, host's time ─► │ the clock
+//!                  └ devices 1 …: exchange, channels ────────────────────► mapped from /dev/mem
+//! ```
+//!
+//! Statistics, variables, commands and channels are memory that both sides map, so that nothing of
+//! a cycle passes through QEMU. The threads of the guest's processors are pinned here and given the
+//! policy of the leading task; in the guest each task is pinned to a processor and has its own.
+//!
+//! | module | content |
+//! |---|---|
+//! | `host` | the surroundings of the partition's process |
+//! | [`inside`] | the guest's first process |
+//! | `machine` | QEMU's command line |
+//! | `parcel` | files, job and orders on their way into the guest |
+//! | `ports` | the host's ends of the ports |
+//! | `setting` | the words of the site file about the guest, and its job |
+
+mod host;
+pub mod inside;
+mod machine;
+mod parcel;
+mod ports;
+mod setting;
+
+use std::fs::{self, File};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use quietcore_boot::HostPage;
+use quietcore_exchange::{Recorder, Region};
+use quietcore_microvm::devices::console::{Console, ConsoleReader};
+use quietcore_microvm::processor::counter::Counter;
+use quietcore_process::remark::remark;
+use quietcore_process::setting as settings;
+use quietcore_process::thread::{Prepared, prepare_other};
+use quietcore_release::process::settings::{note_refused, number_of};
+use quietcore_scan::process::job::{Build, Order};
+use quietcore_scan::process::orders::{Orders, Taken};
+use quietcore_site::Accelerator;
+use quietcore_units::{ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
+
+use super::control::Control;
+use super::emulator::{Emulator, others};
+use super::introduction::introduce;
+use super::monitor::Monitor;
+use super::{ANY_RATE, End, may_lock_much, moment, outcome};
+use crate::guest::channels::Channels;
+use crate::guest::in_words;
+use machine::{Parts, command};
+use parcel::Parcel;
+use ports::{Host, Ports};
+pub(crate) use setting::LinuxJob;
+pub use setting::{LinuxSetting, LinuxSettingError};
+
+/// Longest wait for an order before the guest is looked after again.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs a partition in a Linux guest until it ends. `orders` are the lines that follow the job.
+///
+/// # Errors
+/// The reason, in words, if it did not end in order.
+pub(crate) fn run(
+    job: &LinuxJob,
+    region: Region<'static>,
+    exchange: &File,
+    orders: &Orders,
+) -> Result<(), String> {
+    let begun = moment(Counter::new(ANY_RATE, 0));
+    let locked = settings::lock_memory().and_then(|()| may_lock_much());
+    let memory_refused = locked.err().map(|error| number_of(&error));
+    let channels = job.program().map(Channels::open).transpose()?;
+    let channels = channels.map(|channels| channels.files).unwrap_or_default();
+    let control = Control::create(ByteSize::new(0)).map_err(in_words)?;
+    let (host, port_ends) = Ports::pairs()?;
+    let (mut monitor, monitor_end) =
+        Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
+    let again = |file: &File| file.try_clone().map_err(|error| format!("shared memory: {error}"));
+    let parts = Parts {
+        control: again(control.file())?,
+        exchange: again(exchange)?,
+        channels,
+        ports: port_ends,
+        monitor: monitor_end,
+        locks: job.setting.accelerator == Accelerator::Kvm && memory_refused.is_none(),
+    };
+    let (console, mut lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
+    let cpus: CpuSet = job.setting.cpus.iter().filter_map(|cpu| CpuId::new(*cpu)).collect();
+    let elsewhere = others(&cpus).filter(|_| job.is_pinned);
+    let mut emulator = Emulator::start(command(&job.setting, parts)?, elsewhere, console)?;
+    monitor.greet().map_err(in_words)?;
+    let threads = monitor.processor_threads(job.setting.cpus.len()).map_err(in_words)?;
+    settle(job, region, &threads, memory_refused);
+    let Host { orders: port, readers } = host;
+    send_first(job, &port, threads.clone())?;
+    monitor.resume().map_err(in_words)?;
+    let mut page = HostPage { memory_bytes: job.setting.memory.get(), ..HostPage::default() };
+    let introduced = introduce(&control, &mut emulator, region, begun, &mut page);
+    let counter = match introduced {
+        Ok(Some(counter)) => counter,
+        Ok(None) => return Ok(()),
+        Err(why) => {
+            end_of(&mut emulator, &mut lines);
+            return Err(why);
+        }
+    };
+    // Whether it is granted was tried before.
+    threads.iter().for_each(|thread| drop(settings::schedule_other(*thread, job.policy())));
+    let mut looks = || {
+        control.tell_time(moment(counter));
+        lines.lines().iter().for_each(|line| remark(format_args!("{line}")));
+        let ended = emulator.ended().map(End::Ended);
+        ended.or_else(|| monitor.has_stopped().then_some(End::Stopped))
+    };
+    let end = loop {
+        match looks() {
+            Some(end) => break end,
+            None => pass_on(orders, &port),
+        }
+    };
+    end_of(&mut emulator, &mut lines);
+    readers.join();
+    let has_ended = region.tasks().all(|task| task.state().has_ended());
+    outcome(end, has_ended, || Some("the partition's process in the guest has failed".to_owned()))
+        .map_err(|why| reset_or(end, why))
+}
+
+/// Ends QEMU and passes on what the guest has written to its console last.
+fn end_of(emulator: &mut Emulator, lines: &mut ConsoleReader) {
+    emulator.end();
+    let last = lines.lines().into_iter().chain(lines.rest());
+    last.for_each(|line| remark(format_args!("{line}")));
+}
+
+/// Passes on the next order, if one comes in time.
+fn pass_on(orders: &Orders, port: &ports::Sender) {
+    match orders.take(LOOK) {
+        Taken::Order(Order::Stage(build) | Order::Deliver { build, .. }) => {
+            send_build(&build, port);
+            match serde_json::to_vec(&Order::Stage(build)) {
+                Ok(order) => port.send(Parcel::Line(with_end(order))),
+                Err(error) => remark(format_args!("an order can't be passed on: {error}")),
+            }
+        }
+        Taken::Nothing => {}
+        Taken::Unreadable(why) => remark(format_args!("this is no order: {why}")),
+        // The host has gone; the process ends in a moment.
+        Taken::Closed => std::thread::sleep(LOOK),
+    }
+}
+
+/// Says what it means where QEMU ended without a word: the guest's kernel can't go on.
+fn reset_or(end: End, why: String) -> String {
+    let is_reset = |status: ExitStatus| status.success();
+    match end {
+        End::Ended(status) if is_reset(status) => {
+            "the guest's kernel has reset the machine, as after a panic".to_owned()
+        }
+        End::Ended(_) | End::Stopped => why,
+    }
+}
+
+/// Makes the threads of the guest's processors what the job asks for, and writes what is refused
+/// into the rows of the tasks, before the guest has them. Takes the policy back until the guest has
+/// begun: until then it waits for this thread, and may share its CPU.
+fn settle(job: &LinuxJob, region: Region<'_>, threads: &[u32], memory_refused: Option<i32>) {
+    let cpus = &job.setting.cpus;
+    let prepared: Vec<(Option<u32>, Prepared)> = threads
+        .iter()
+        .zip(cpus)
+        .map(|(thread, cpu)| {
+            let cpu = job.is_pinned.then_some(*cpu);
+            let request = ThreadRequest::new(job.policy()).on(cpu.and_then(CpuId::new));
+            (cpu, prepare_other(*thread, &request))
+        })
+        .collect();
+    let period = job.period();
+    for row in 0..region.task_count() {
+        // The tasks of a program share the first processor; each probe has one of its own.
+        let index = if job.program().is_some() { 0 } else { row as usize };
+        let Some((task, (cpu, prepared))) = region.task(row).zip(prepared.get(index)) else {
+            continue;
+        };
+        note_refused(&mut Recorder::new(task, period, 1), prepared, *cpu, memory_refused);
+    }
+    for thread in threads {
+        // A thread may always ask for less.
+        let _ = settings::schedule_other(*thread, Scheduling::Other);
+    }
+}
+
+/// Sends everything that the guest begins with.
+fn send_first(job: &LinuxJob, port: &ports::Sender, threads: Vec<u32>) -> Result<(), String> {
+    port.send(Parcel::Begin { threads });
+    if let Some(program) = job.program() {
+        send_build(&program.build, port);
+    }
+    let line = serde_json::to_vec(&*job.inner).map_err(|error| error.to_string())?;
+    port.send(Parcel::Line(with_end(line)));
+    Ok(())
+}
+
+/// Sends the module of a build. Where it can't be read the guest finds no file, and says so.
+fn send_build(build: &Build, port: &ports::Sender) {
+    match fs::read(&build.module) {
+        Ok(content) => port.send(Parcel::File { path: build.module.clone(), content }),
+        Err(error) => {
+            remark(format_args!("`{}` can't be read: {error}", build.module.display()));
+        }
+    }
+}
+
+fn with_end(mut line: Vec<u8>) -> Vec<u8> {
+    line.push(b'\n');
+    line
+}

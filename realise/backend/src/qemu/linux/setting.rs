@@ -1,0 +1,178 @@
+//! The setting of a partition in a Linux guest, from the site file to the partition's process.
+
+use std::path::{Path, PathBuf};
+
+use quietcore_linux_guest::image::{Image, ImageError};
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_site::{Accelerator, Backend, GuestSystem, MemoryForm, Partition};
+use quietcore_units::{ByteSize, CpuId, Nanos, Scheduling};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+
+/// Machine of a Linux guest, beside its job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinuxSetting {
+    /// Path of its kernel.
+    pub kernel: PathBuf,
+    /// Path of the files that the kernel starts from.
+    pub initramfs: PathBuf,
+    /// The guest's own memory.
+    pub memory: ByteSize,
+    /// The way in which its instructions are run.
+    pub accelerator: Accelerator,
+    /// The host's CPU of each of its processors.
+    pub cpus: Vec<u32>,
+}
+
+/// Why a partition can't have its Linux guest.
+#[derive(Debug, thiserror::Error)]
+#[error("partition `{partition}` can't start from its image")]
+pub struct LinuxSettingError {
+    /// Name of the partition.
+    pub partition: String,
+    /// The error of the image.
+    #[source]
+    pub source: ImageError,
+}
+
+/// The job of a process that runs a partition in a Linux guest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinuxJob {
+    pub(super) setting: LinuxSetting,
+    /// `true` if its processors are pinned.
+    pub(super) is_pinned: bool,
+    /// The job of the process in the guest, by its processors' numbers.
+    pub(super) inner: Box<Job>,
+}
+
+impl LinuxSetting {
+    /// Returns the setting of a partition, whose image is named from `site_folder` on; `None` where
+    /// its system is another one.
+    ///
+    /// # Errors
+    /// [`LinuxSettingError`] when its image can't be used.
+    pub(crate) fn of(
+        partition: &Partition,
+        site_folder: &Path,
+    ) -> Result<Option<Self>, LinuxSettingError> {
+        let GuestSystem::Linux { image } = &partition.system else { return Ok(None) };
+        let image = Image::open(&site_folder.join(image))
+            .map_err(|source| LinuxSettingError { partition: partition.name.clone(), source })?;
+        let default = match &Backend::Qemu.declaration_with_linux().memory {
+            MemoryForm::Own { default, .. } => *default,
+            MemoryForm::Heap => ByteSize::new(0),
+        };
+        Ok(Some(Self {
+            kernel: image.kernel,
+            initramfs: image.initramfs,
+            memory: partition.vcr.memory.unwrap_or(default),
+            accelerator: partition.accelerator,
+            cpus: partition.vcr.cpus.iter().map(CpuId::get).collect(),
+        }))
+    }
+
+    /// Returns the number that one of the host's CPUs has in the guest.
+    fn inside(&self, cpu: u32) -> u32 {
+        let index = self.cpus.iter().position(|own| *own == cpu).unwrap_or(0);
+        u32::try_from(index).unwrap_or(0)
+    }
+}
+
+impl LinuxJob {
+    /// Makes the job of a process from the job that it would do on the host. What only the host's
+    /// kernel can give is taken out: memory reserved for a process, a snare in the host's trace.
+    pub(super) fn new(setting: LinuxSetting, mut job: Job) -> Self {
+        let mut is_pinned = false;
+        match &mut job {
+            Job::Program { program, .. } => {
+                is_pinned = program.cpu.is_some();
+                program.cpu = program.cpu.map(|cpu| setting.inside(cpu));
+                (program.memory, program.snare) = (None, None);
+            }
+            Job::Latency(latency) => {
+                is_pinned = latency.cpus.iter().any(Option::is_some);
+                for cpu in latency.cpus.iter_mut().flatten() {
+                    *cpu = setting.inside(*cpu);
+                }
+                (latency.memory, latency.snare) = (None, None);
+            }
+            Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) => {}
+        }
+        Self { setting, is_pinned, inner: Box::new(job) }
+    }
+
+    /// Returns the program that it runs; `None` for a probe.
+    pub(super) fn program(&self) -> Option<&ProgramJob> {
+        match &*self.inner {
+            Job::Program { program, .. } => Some(program),
+            _ => None,
+        }
+    }
+
+    /// Returns the policy of the leading task, which its processors' threads get.
+    pub(super) fn policy(&self) -> Scheduling {
+        match &*self.inner {
+            Job::Program { program, .. } => {
+                program.tasks.first().map_or(Scheduling::Other, |leading| leading.policy)
+            }
+            Job::Latency(latency) => latency.policy,
+            _ => Scheduling::Other,
+        }
+    }
+
+    /// Returns the time between two releases of the leading task.
+    pub(super) fn period(&self) -> Nanos {
+        match &*self.inner {
+            Job::Program { program, .. } => {
+                program.tasks.first().map_or(Nanos::ZERO, |leading| leading.release.interval())
+            }
+            Job::Latency(latency) => latency.period,
+            _ => Nanos::ZERO,
+        }
+    }
+
+    /// Gives the files that it names other numbers, each once.
+    pub(crate) fn renumber(&mut self, new: &mut dyn FnMut(i32) -> i32) {
+        self.inner.renumber(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_probe::job::LatencyJob;
+    use quietcore_units::Wake;
+
+    use super::*;
+
+    #[test]
+    fn the_job_in_the_guest_is_of_its_processors() {
+        let setting = LinuxSetting {
+            kernel: "k".into(),
+            initramfs: "i".into(),
+            memory: ByteSize::new(1 << 28),
+            accelerator: Accelerator::Kvm,
+            cpus: vec![3, 5],
+        };
+        let job = |cpus| {
+            Job::Latency(LatencyJob {
+                cpus,
+                period: Nanos::from_millis(1),
+                cycles: 10,
+                warm_up_cycles: 0,
+                policy: Scheduling::fifo(80),
+                wake: Wake::Sleep,
+                injection: None,
+                memory: Some(ByteSize::new(1 << 20)),
+                snare: None,
+            })
+        };
+        let pinned = LinuxJob::new(setting.clone(), job(vec![Some(3), Some(5)]));
+        let Job::Latency(inner) = &*pinned.inner else { panic!("{pinned:?}") };
+        assert_eq!((&inner.cpus, inner.memory), (&vec![Some(0), Some(1)], None));
+        assert!(pinned.is_pinned && pinned.policy() == Scheduling::fifo(80));
+        assert_eq!(pinned.period(), Nanos::from_millis(1));
+        let free = LinuxJob::new(setting, job(vec![None, None]));
+        assert!(!free.is_pinned && free.program().is_none());
+    }
+}
