@@ -1,16 +1,14 @@
 //! The backend under test: the same tests hold for each.
 //!
 //! Partitions are processes, or what `QUIETCORE_TEST_BACKEND` names: one word for all partitions of
-//! a site, or a word for each, with commas between them. `QUIETCORE_TEST_CONTAINERS` names what
-//! runs containers.
+//! a site, or a word for each, with commas between them; `linux` stands for a Linux guest of QEMU,
+//! whose image is the folder `QUIETCORE_TEST_IMAGE`. `QUIETCORE_TEST_CONTAINERS` names what runs
+//! containers.
 
 use std::time::Duration;
 
 /// Longest wait of a test: long enough for the busiest machine, and an emulated one.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The machine of a guest under QEMU where there is no KVM.
-const EMULATED: &str = "guest = { accelerator = \"tcg\" }";
 
 /// Returns a site file whose partitions are of the backend under test.
 pub(crate) fn realised(text: &str) -> String {
@@ -22,8 +20,19 @@ pub(crate) fn realised(text: &str) -> String {
     let mut pieces = text.split("[[partition]]");
     let mut realised = pieces.next().unwrap_or_default().to_owned();
     for (piece, backend) in pieces.zip(backends.split(',').cycle()) {
-        let machine = if backend == "qemu" && !has_kvm { EMULATED } else { "" };
-        realised += &format!("[[partition]]\nbackend = \"{backend}\"\n{machine}{piece}");
+        let accelerator = if has_kvm { "kvm" } else { "tcg" };
+        let (backend, machine) = match backend {
+            "linux" => {
+                let image = std::env::var("QUIETCORE_TEST_IMAGE").expect("the image of a guest");
+                ("qemu", format!(", system = \"linux\", image = \"{image}\""))
+            }
+            other => (other, String::new()),
+        };
+        let guest = match backend {
+            "qemu" => format!("guest = {{ accelerator = \"{accelerator}\"{machine} }}\n"),
+            _ => String::new(),
+        };
+        realised += &format!("[[partition]]\nbackend = \"{backend}\"\n{guest}{piece}");
     }
     match std::env::var("QUIETCORE_TEST_CONTAINERS") {
         Ok(runtime) => format!("[host]\ncontainer_runtime = \"{runtime}\"\n{realised}"),
