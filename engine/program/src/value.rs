@@ -123,6 +123,26 @@ impl Value {
         }
     }
 
+    /// Reads a number of a plain type as a person writes it.
+    ///
+    /// # Errors
+    /// [`ValueError`] when the text is no value of this type or does not fit it.
+    pub fn parse_number(text: &str, data_type: DataType) -> Result<Self, ValueError> {
+        Self::parse(text, &Scalar::Number(data_type))
+    }
+
+    /// Returns the number of a plain type whose bits are the low ones of `bits`.
+    pub fn from_number_bits(bits: u64, data_type: DataType) -> Self {
+        let scalar = Scalar::Number(data_type);
+        let found = Self::from_bytes(&bits.to_le_bytes(), &scalar, None);
+        found.expect("a word holds every number")
+    }
+
+    /// Returns the bits of the number in a plain type, without those that the type doesn't have.
+    pub fn number_bits(&self, data_type: DataType) -> u64 {
+        self.bits() & low_bits(8 * data_type.bytes() as u32)
+    }
+
     /// The value in the bytes of the word that holds a variable.
     ///
     /// `None` when there are fewer bytes than the variable has.

@@ -1,7 +1,10 @@
 //! The answers. Each is a type of its own, which the client that asked names.
 
+pub mod channel;
+
 use serde::{Deserialize, Serialize};
 
+use self::channel::ChannelOpened;
 use crate::change::{Applied, AppliedChange};
 use crate::deployed::Deployed;
 use crate::error::ControlError;
@@ -33,6 +36,8 @@ pub enum Answer {
     Events(Events),
     /// Changes that clients have made lately.
     Changes(History),
+    /// A channel was opened; its memory comes with it.
+    ChannelOpened(ChannelOpened),
     /// A program was held, or let go on.
     Paused(Paused),
     /// The request was carried out, and there is nothing to tell.
@@ -136,6 +141,7 @@ answers! {
     Deployed(Deployed),
     Events(Events),
     Changes(History),
+    ChannelOpened(ChannelOpened),
     Paused(Paused),
     Done(Done),
 }

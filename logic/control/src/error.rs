@@ -17,6 +17,8 @@ pub enum ErrorKind {
     BadRequest,
     /// There is no such partition.
     NoPartition,
+    /// There is no such channel.
+    NoChannel,
     /// There is no such variable.
     NoVariable,
     /// The value doesn't fit the variable.
@@ -150,6 +152,15 @@ pub enum Refusal {
     RecordedByOther,
     /// Another client records the partition, whose recording is to end.
     OthersRecording,
+    /// No program of the host is an end of the channel.
+    NotAnEnd {
+        /// The partition that sends.
+        from: String,
+        /// The partition that receives.
+        to: String,
+    },
+    /// Another program of the host is the end of the channel.
+    EndTaken,
     /// The client is another user's.
     OtherUser,
     /// The supervisor has no file descriptor left for the client.
@@ -208,11 +219,12 @@ impl Refusal {
             | Self::OnProbation { .. }
             | Self::RecordedByOther
             | Self::OthersRecording
+            | Self::EndTaken
             | Self::NoDescriptors
             | Self::TooManyClients { .. } => ErrorKind::Busy,
             Self::NotBuilt { .. } | Self::FewerSteps { .. } => ErrorKind::Build,
             Self::NoVariable { .. } => ErrorKind::NoVariable,
-            Self::ReadOnly => ErrorKind::NotWritable,
+            Self::ReadOnly | Self::NotAnEnd { .. } => ErrorKind::NotWritable,
             Self::NoTask { .. }
             | Self::NoValue { .. }
             | Self::NotFinite { .. }
@@ -256,6 +268,10 @@ impl Refusal {
             Self::NotFinite { .. } => "if that is meant, add `--allow-nan`",
             Self::RecordedByOther => "wait until its recording has ended",
             Self::OthersRecording => "its recording ends with it",
+            Self::NotAnEnd { .. } => {
+                "read its values, or make `host` an end of it in the site file"
+            }
+            Self::EndTaken => "end that program; the end is free as soon as it has gone",
             Self::RelativeFolder => "give an absolute path",
             Self::ChangeCount { .. } => "make several groups of them",
             Self::ValueOrNone { .. } => "`set` and `force` take one, `unforce` takes none",
@@ -318,6 +334,11 @@ impl fmt::Display for Refusal {
             Self::ChangeCount { count } => {
                 write!(f, "{count} changes; 1 to {CHANGE_COUNT_MAX} fit into a cycle")
             }
+            Self::NotAnEnd { from, to } => write!(
+                f,
+                "the channel leads from partition `{from}` to `{to}`, and no program of the host \
+                 is an end of it"
+            ),
             Self::TraceCount { count } => {
                 write!(f, "{count} variables; 1 to {TRACE_VARIABLES_MAX} can be recorded at once")
             }
@@ -347,6 +368,7 @@ impl Refusal {
             Self::ReadOnly => "the variable can't be written: it is a constant or an address",
             Self::NoValue { .. } => "there is no value",
             Self::RecordedByOther | Self::OthersRecording => "another client records it",
+            Self::EndTaken => "another program of the host is this end of the channel",
             Self::RelativeFolder => "the folder is relative",
             Self::ValueOrNone { is_given: true } => "a value is given",
             Self::ValueOrNone { is_given: false } => "no value is given",
@@ -367,6 +389,7 @@ impl Refusal {
             | Self::NoTask { .. }
             | Self::NotFinite { .. }
             | Self::ChangeCount { .. }
+            | Self::NotAnEnd { .. }
             | Self::TraceCount { .. } => "",
         }
     }
@@ -406,6 +429,17 @@ impl ControlError {
             None => format!("there are {}", quoted(&known)),
         };
         Self::new(ErrorKind::NoPartition, format!("`{name}`"), "no such partition", remedy)
+    }
+
+    /// There is no channel `name` among `known`.
+    pub fn no_channel<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let remedy = match nearest(name, known.iter().copied()) {
+            _ if known.is_empty() => "add a `[[channel]]` to the site file".to_owned(),
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", quoted(&known)),
+        };
+        Self::new(ErrorKind::NoChannel, format!("`{name}`"), "no such channel", remedy)
     }
 }
 

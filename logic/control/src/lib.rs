@@ -15,7 +15,7 @@
 //! |--------|------|
 //! | [`asker`] | who asks: what the kernel says of a client, and what that says of itself |
 //! | [`request`] | the verbs, of a site and of a partition, and their limits |
-//! | [`answer`] | the answers |
+//! | [`answer`] | the answers; among them a channel that a program of the host opens |
 //! | [`change`] | changes of variables, and what comes of them |
 //! | [`error`] | refusals, each worded once, with its remedy |
 //! | [`line`](mod@line) | all of it as lines of JSON |
@@ -40,6 +40,7 @@ pub mod request;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
 
+pub use answer::channel::{ChannelOpened, ChannelSignal, ChannelUse};
 pub use answer::{Answer, Done, Events, Hello, History, Partitions, Paused, TraceStarted};
 pub use asker::{Asker, Introduction};
 pub use change::{

@@ -16,6 +16,7 @@
 //! | `trace-stop`, `restart`, `down` | `done` |
 //! | `deploy` | any number of `progress`, then `deployed` |
 //! | `changes` | `changes`: what clients have set and forced lately, and who they are |
+//! | `channel` | `channel-opened`, and with it the channel's memory: for reading only, or as an end of it |
 //! | `events` | `events`; with `follow` one after another until the client goes |
 //!
 //! A request to a partition names it as `partition`. `by` is the client in its own words and

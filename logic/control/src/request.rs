@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::channel::ChannelUse;
 use crate::asker::{Asker, Introduction};
 use crate::change::{CHANGE_COUNT_MAX, Change, ChangeKind, VALUE_BYTES_MAX};
 use crate::deployed::{DeployPatience, Restart};
@@ -46,11 +47,18 @@ pub enum SiteVerb {
         #[serde(default)]
         since: u64,
     },
+    /// Opens a channel for a program of the host; its memory comes with the answer.
+    Channel {
+        /// Name of the channel.
+        channel: String,
+        /// The way in which it will be used.
+        usage: ChannelUse,
+    },
 }
 
 impl SiteVerb {
     /// The words of the verbs, for those who mistype one.
-    pub const WORDS: [&str; 5] = ["hello", "ps", "down", "events", "changes"];
+    pub const WORDS: [&str; 6] = ["hello", "ps", "down", "events", "changes", "channel"];
 }
 
 /// A verb of a partition.

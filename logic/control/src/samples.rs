@@ -1,8 +1,9 @@
 //! Values for tests of whoever sends, shows or keeps them.
 
 use quietcore_site::Criticality;
-use quietcore_units::Nanos;
+use quietcore_units::{DataType, Nanos};
 
+use crate::answer::channel::{ChannelOpened, ChannelSignal};
 use crate::asker::{Asker, Introduction};
 use crate::deployed::{Deployed, NotCarried, Probation};
 use crate::event::{EventLine, Severity};
@@ -82,6 +83,28 @@ pub fn opened(site: &str, partition: &str) -> Opened {
         incarnation: 1,
         symbols: "/nowhere/symbols.json".into(),
         tasks: vec![TaskDescription { name: "main".to_owned(), period: Nanos::from_millis(1) }],
+    }
+}
+
+/// A channel from a program of the host, with two values and a queue.
+pub fn channel(site: &str) -> ChannelOpened {
+    let signal = |name: &str, value_type, entry| ChannelSignal {
+        name: name.to_owned(),
+        value_type,
+        entry,
+        queue: None,
+        timeout_ns: None,
+    };
+    ChannelOpened {
+        site: site.to_owned(),
+        channel: "setpoint".to_owned(),
+        from: None,
+        to: Some("axis".to_owned()),
+        signals: vec![
+            ChannelSignal { timeout_ns: Some(10_000_000), ..signal("speed", DataType::F64, 1) },
+            ChannelSignal { queue: Some(16), ..signal("code", DataType::U8, 3) },
+            signal("enabled", DataType::Bool, 2),
+        ],
     }
 }
 

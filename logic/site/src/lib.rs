@@ -52,12 +52,13 @@ pub use reading::SITE_BYTES_MAX;
 pub use reading::schema::schema;
 pub use reference::reference;
 pub use site::{
-    Accelerator, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ContainerRuntime, Control,
-    Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, Entry, Fault, FaultEffect,
-    FaultKind, Fieldbus, GuestSystem, Initial, Interface, Length, Literal, Load, LoadKind,
-    LoadPlace, Mapping, Monitor, Network, OWN_MEMORY, OverrideError, Partition, PlantKind,
-    PlantOnLine, ProbeName, Profile, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_QUIET,
-    RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction, Release, Restart, SHED_PERIOD_MIN,
-    Scheduling, Shedding, Signal, SignalKind, Site, Startup, SubDevice, Substitute, Task, Traffic,
-    UnknownLoadKind, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire, real_time_share,
+    Accelerator, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ChannelEnd, ContainerRuntime,
+    Control, Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, Entry, Fault,
+    FaultEffect, FaultKind, Fieldbus, GuestSystem, Initial, Interface, Length, Literal, Load,
+    LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY, OverrideError, Partition,
+    PlantKind, PlantOnLine, ProbeName, Profile, Program, ProgramKind, RESTART_LIMIT_DEFAULT,
+    RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction, Release, Restart,
+    SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, Site, Startup, SubDevice,
+    Substitute, Task, Traffic, UnknownLoadKind, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
+    real_time_share,
 };

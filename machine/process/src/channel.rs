@@ -13,7 +13,13 @@ use std::io;
 
 use quietcore_exchange::channel::{Channel, ChannelError, ChannelView, Entry, channel_bytes};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+pub use self::host_end::{HostEnd, HostEndError};
 use crate::memory::{DeviceMemory, MemoryError, MemorySource, SharedMemory};
+
+mod host_end;
 
 /// The least size of a channel's file.
 const PAGE_BYTES: usize = 4096;
@@ -102,6 +108,21 @@ impl ChannelMemory {
     /// When the process has no file descriptors left.
     pub fn file(&self) -> io::Result<File> {
         self.memory.file()
+    }
+
+    /// Opens the file anew, locked for the one program of the host that is an end of the channel;
+    /// `None` while another program has it. The kernel frees it when the last copy of this file is
+    /// closed and unmapped, however its holder ended.
+    ///
+    /// # Errors
+    /// When the process has no file descriptors left, or `/proc` is not mounted.
+    pub fn claimed_file(&self) -> io::Result<Option<File>> {
+        let file = self.memory.reopened()?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(file)),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
     }
 
     /// A handle of the file that allows reading only, for monitors.

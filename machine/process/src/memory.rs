@@ -4,7 +4,7 @@
 //! process could shorten would end everyone who reads it. In a Linux guest such memory is that of a
 //! device of the guest's machine, which is reached through `/dev/mem` and can't shrink.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
@@ -158,6 +158,12 @@ impl SharedMemory {
     pub(crate) fn read_only_file(&self) -> io::Result<File> {
         let own = PathBuf::from(format!("/proc/self/fd/{}", self.made()?.as_raw_fd()));
         File::open(own)
+    }
+
+    /// The file opened anew, with a position and locks of its own.
+    pub(crate) fn reopened(&self) -> io::Result<File> {
+        let own = format!("/proc/self/fd/{}", self.made()?.as_raw_fd());
+        OpenOptions::new().read(true).write(true).open(own)
     }
 
     /// The file of memory that was made here.

@@ -6,10 +6,11 @@ use std::fs::File;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::control::{
-    Applied, Asked, Asker, Change, ChangeKind, ControlError, DeployPatience, Done, Effect,
-    ErrorKind, EventLine, Opened, PartitionState, Partitions, Paused, Refusal, Trace, TraceStarted,
-    Verb, WhyNoEffect,
+    Applied, Asked, Asker, Change, ChangeKind, ChannelUse, ControlError, DeployPatience, Done,
+    Effect, ErrorKind, EventLine, Opened, PartitionState, Partitions, Paused, Refusal, Trace,
+    TraceStarted, Verb, WhyNoEffect,
 };
+use crate::host_channel::SiteChannels;
 use crate::site::{Answered, Site};
 
 pub use crate::control::samples::{deployed, event, opened, partitions};
@@ -38,6 +39,8 @@ pub struct FakeState {
     pub cycle: u64,
     /// Lines about settings of the machine that have drifted.
     pub drift: Vec<String>,
+    /// Channels of the site, as [`channels`] makes them.
+    pub channels: Option<SiteChannels>,
     /// Variables that the fieldbus is said to write.
     pub overwritten: Vec<String>,
 }
@@ -199,6 +202,21 @@ impl Site for FakeSite {
         })
     }
 
+    fn channel(
+        &self,
+        channel: &str,
+        usage: ChannelUse,
+        by: &Asker,
+    ) -> Result<Answered, ControlError> {
+        let mut state = self.state();
+        state.by = Some(by.clone());
+        state.asked.push(format!("channel {channel}: {usage:?}"));
+        match &state.channels {
+            Some(channels) => channels.open(channel, usage),
+            None => Err(ControlError::no_channel(channel, [])),
+        }
+    }
+
     fn partitions(&self) -> Partitions {
         let state = self.state();
         Partitions { partitions: state.partitions.clone(), drift: state.drift.clone() }
@@ -213,6 +231,11 @@ impl Site for FakeSite {
         state.by = Some(by.clone());
         state.asked.push("down".to_owned());
     }
+}
+
+/// Makes the channels of a site file. Fails as `up` does where one can't be.
+pub fn channels(site: &quietcore_site::Site) -> SiteChannels {
+    SiteChannels::of(site).unwrap_or_else(|(channel, error)| panic!("{channel}: {error}"))
 }
 
 /// Returns the effect of a change whose variable nobody has read.

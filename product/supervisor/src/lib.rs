@@ -19,6 +19,7 @@
 //! | [`server`] | the socket: a thread a client, of ordinary priority |
 //! | [`client`] | the other end of the socket |
 //! | [`monitor`] | variables and figures by name, read from the exchange |
+//! | [`host_channel`] | a channel of a running site in an ordinary program of the host |
 //! | [`recording`] | variables over time: trace ring, trigger, CSV, Parquet |
 //! | [`trigger`] | the begin of a recording, and the samples kept from before it |
 //! | `retained` | retained variables on disk |
@@ -31,6 +32,7 @@
 
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
+pub mod host_channel;
 mod keeper;
 pub mod live;
 pub mod monitor;

@@ -10,18 +10,18 @@ use quietcore_backend::container::ContainerError;
 use quietcore_backend::process::Room;
 use quietcore_backend::rooms::{Rooms, sweep};
 use quietcore_backend::setting::BackendSetting;
-use quietcore_exchange::channel::Entry;
 use quietcore_host::running_partitions::PartitionOwner;
-use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
+use quietcore_process::channel::ChannelMemoryError;
 use quietcore_process::setting;
 use quietcore_settings::{Controls, LiveSettings, MemoryShare};
 use quietcore_site::{Partition, Site as SiteFile};
 use quietcore_units::{Causes, Nanos};
 
 use crate::control::{
-    Answer, Asked, Asker, ControlError, EventLine, Opened, Partitions, Refusal, Restart, Severity,
-    TaskDescription, Verb,
+    Answer, Asked, Asker, ChannelUse, ControlError, EventLine, Opened, Partitions, Refusal,
+    Restart, Severity, TaskDescription, Verb,
 };
+use crate::host_channel::SiteChannels;
 use crate::keeper::{Caller, EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::cpu_locks::CpuLocks;
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy, past};
@@ -32,7 +32,7 @@ use crate::shared_cpus::{self, SharedCpu};
 use crate::site::{Answered, Site};
 use crate::socket::peer;
 use crate::world::live::Live;
-use quietcore_assembly::{Assembly, AssemblyError, Staged, Workshop, channels};
+use quietcore_assembly::{Assembly, AssemblyError, Staged, Workshop};
 
 /// Everything that a site is brought up from.
 #[derive(Clone, Debug)]
@@ -107,6 +107,7 @@ struct Inner {
     keepers: Mutex<Vec<Keeper>>,
     names: Vec<String>,
     events: Arc<EventLog>,
+    channels: SiteChannels,
     drift: HostDrift,
     down: AtomicBool,
 }
@@ -140,7 +141,7 @@ impl Running {
             ready.push((partition.clone(), assembly));
         }
         let locks = lock_cpus(&plan.site, progress)?;
-        let channels = channel_memories(&plan.site)?;
+        let channels = channels_of(&plan.site)?;
         let monitor = RunningMonitor::start(&plan.site, &events).map_err(UpError::Monitor)?;
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
         let rooms = prepare_rooms(&plan.site, &ready, places, &settings, &events)?;
@@ -160,7 +161,7 @@ impl Running {
                 job: assembly.job,
                 fieldbus: assembly.fieldbus,
                 warm: plan.start == Restart::Warm,
-                channels: channels.clone(),
+                channels: channels.memories(),
                 room: room_of(&name, &partition, &rooms, &assembly.setting),
                 post: monitor.post(index),
                 locks: Cell::new(Some(Arc::clone(&locks))),
@@ -177,6 +178,7 @@ impl Running {
             keepers: Mutex::new(keepers),
             names,
             events,
+            channels,
             drift: settings.drift(),
             down: AtomicBool::new(false),
         });
@@ -388,15 +390,8 @@ impl Inner {
     }
 }
 
-/// Makes the memory of all channels of a site, in the order of its file. It outlives the processes
-/// at both ends, so that a value stays when its sender is started again.
-fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError> {
-    let memory = |channel: &quietcore_site::Channel| {
-        let entries: Vec<Entry> = channels::entries(channel).into_iter().map(Entry::from).collect();
-        let made = ChannelMemory::create(&entries).map(Arc::new);
-        made.map_err(|source| UpError::Channel { channel: channel.name.clone(), source })
-    };
-    site.channels().iter().map(memory).collect()
+fn channels_of(site: &SiteFile) -> Result<SiteChannels, UpError> {
+    SiteChannels::of(site).map_err(|(channel, source)| UpError::Channel { channel, source })
 }
 
 /// Returns the message of a deploy that failed. It leaves out the path in the site file, which
@@ -426,6 +421,27 @@ impl Site for Inner {
         let (caller, waiting) = Caller::new(by);
         self.hand_over(&partition, Request { verb, prepared, caller })?;
         waiting.hear(progress).unwrap_or_else(|| Err(Refusal::ComingDown.at(partition)))
+    }
+
+    fn channel(
+        &self,
+        channel: &str,
+        usage: ChannelUse,
+        by: &Asker,
+    ) -> Result<Answered, ControlError> {
+        if self.channels.mend(channel) {
+            let text = format!(
+                "a partition has overwritten the description of channel `{channel}`; it is put \
+                 right"
+            );
+            self.events.note(HOST, "channel-mended", Severity::Warning, &text);
+        }
+        let answered = self.channels.open(channel, usage)?;
+        if usage == ChannelUse::End {
+            let text = format!("a program of the host is an end of channel `{channel}`");
+            self.events.add_asked(HOST, "channel", &text, None, Some(by));
+        }
+        Ok(answered)
     }
 
     fn partitions(&self) -> Partitions {

@@ -2,14 +2,16 @@
 
 use std::fs::File;
 
-use crate::control::{Answer, Asked, Asker, ControlError, EventLine, Opened, Partitions};
+use crate::control::{
+    Answer, Asked, Asker, ChannelUse, ControlError, EventLine, Opened, Partitions,
+};
 
 /// An answer, and the file that goes with it.
 #[derive(Debug)]
 pub struct Answered {
     /// The answer to a request.
     pub answer: Answer,
-    /// Exchange of a partition that was opened, for reading only.
+    /// Exchange of a partition that was opened, for reading only; or memory of a channel.
     pub file: Option<File>,
 }
 
@@ -33,6 +35,17 @@ pub trait Site: Send + Sync {
     /// # Errors
     /// [`ControlError`]; nothing was changed then, unless the error says otherwise.
     fn ask(&self, asked: Asked, progress: &mut dyn FnMut(&str)) -> Result<Answered, ControlError>;
+
+    /// Opens a channel for a program of the host.
+    ///
+    /// # Errors
+    /// [`ControlError`] when there is no such channel, or it may not be used so.
+    fn channel(
+        &self,
+        channel: &str,
+        usage: ChannelUse,
+        by: &Asker,
+    ) -> Result<Answered, ControlError>;
 
     /// Returns the state of each partition, and of the machine as far as the site has changed it.
     fn partitions(&self) -> Partitions;

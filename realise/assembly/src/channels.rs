@@ -84,8 +84,8 @@ pub(super) fn bits(initial: Initial, value_type: DataType) -> u64 {
     }
 }
 
-/// The entry behind each signal of a channel, in the order of the site file.
-fn places(channel: &Channel) -> Vec<u32> {
+/// Lists the entry behind each signal of a channel, in the order of the site file.
+pub fn places(channel: &Channel) -> Vec<u32> {
     let is_member = |signal: &&Signal| matches!(signal.kind, SignalKind::Latest { .. });
     let members = channel.signals.iter().filter(is_member).count() as u32;
     let mut next_member = 1;
@@ -102,7 +102,7 @@ fn places(channel: &Channel) -> Vec<u32> {
 }
 
 fn own<'a>(site: &'a Site, partition: &'a str) -> impl Iterator<Item = &'a Channel> {
-    let is_own = move |channel: &&Channel| channel.from == partition || channel.to == partition;
+    let is_own = move |channel: &&Channel| channel.from.is(partition) || channel.to.is(partition);
     site.channels().iter().filter(is_own)
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn jobs(site: &Site, partition: &str) -> Vec<ChannelJob> {
         name: channel.name.clone(),
         descriptor: -1,
         device: None,
-        sends: channel.from == partition,
+        sends: channel.from.is(partition),
         entries: entries(channel),
         signals: places(channel),
     };

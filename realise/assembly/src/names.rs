@@ -216,7 +216,7 @@ impl<'a> Names<'a> {
         }
         let name = &self.partition.name;
         for channel in self.site.channels() {
-            let verb = match (channel.from == *name, channel.to == *name) {
+            let verb = match (channel.from.is(name), channel.to.is(name)) {
                 (true, _) => "sends nothing",
                 (false, true) => "receives nothing",
                 (false, false) => continue,

@@ -2,6 +2,7 @@
 //! clock and print nothing.
 
 mod backend;
+mod channel;
 mod choice;
 mod documents;
 mod experiment;
@@ -25,6 +26,7 @@ use quietcore_units::{CpuSet, Nanos, WakeKind};
 use self::choice::{Choice, one_of};
 
 pub(crate) use backend::ProbeBackend;
+pub(crate) use channel::ChannelRequest;
 pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
 pub(crate) use experiment::{Disturb, Rounds, Tune};
 pub(crate) use export::Export;

@@ -105,6 +105,13 @@ impl<'map> GroupReader<'map> {
         Ok(Received { value: self.members as u64, count, sent: Nanos::new(sent), updated })
     }
 
+    /// The same receiver with its update bit set again and its shadow buffer as it is: as one that
+    /// has the initial values before it receives for the first time.
+    #[must_use]
+    pub fn unseen(self) -> Self {
+        Self { seen: 0, ..self }
+    }
+
     /// A member's value in the shadow buffer; `None` when there is no such member.
     #[inline]
     pub fn get(&self, member: u16) -> Option<u64> {

@@ -32,6 +32,7 @@ mod region;
 mod shape;
 mod signal;
 mod table;
+mod wait;
 
 pub use deadline::{Freshness, Timeouts, freshness, is_overdue};
 pub use group::{GROUP_MEMBERS_MAX, GroupReader, GroupWriter};
@@ -41,3 +42,4 @@ pub use message::{
 pub use region::{Channel, ChannelError, ChannelView};
 pub use shape::{CHANNEL_BYTES_MAX, ChannelShapeError, ENTRY_LIMIT, Entry, channel_bytes};
 pub use signal::{Received, SignalReader, SignalWriter};
+pub use wait::{LOOK_EVERY, WAIT_MAX, WaitClock};

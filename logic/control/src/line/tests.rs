@@ -26,6 +26,7 @@ fn requests() -> Vec<Ask> {
         SiteVerb::Down,
         SiteVerb::Events { since: 7, follow: true },
         SiteVerb::Changes { since: 7 },
+        SiteVerb::Channel { channel: "setpoint".to_owned(), usage: ChannelUse::End },
     ];
     let patience = DeployPatience::UntilProven;
     let of_partition = [
@@ -75,6 +76,7 @@ fn answers() -> Vec<Answer> {
         Answer::Deployed(samples::deployed()),
         Events { events: vec![samples::event(0), samples::event(1)] }.into(),
         History { changes: vec![change], next: 8 }.into(),
+        Answer::ChannelOpened(samples::channel("line")),
         Paused { is_paused: true, was_paused: false, has_fieldbus: true }.into(),
         Done {}.into(),
         Answer::Error(error),

@@ -6,7 +6,7 @@ use crate::check::unique;
 use crate::raw::{RawChannel, RawNumber, RawSignal};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Channel, Initial, Signal, SignalKind};
+use crate::site::{Channel, ChannelEnd, HOST_END, Initial, Signal, SignalKind};
 use crate::words::instead;
 
 /// The most values of a channel that are no queues: the members that a group can have.
@@ -34,17 +34,20 @@ fn channel(
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Channel> {
-    for (key, end) in [("from", &raw.from), ("to", &raw.to)] {
-        exists(end.as_deref(), partitions, &path.key(key), collector);
-    }
-    if let (Some(from), Some(to)) = (&raw.from, &raw.to)
-        && from == to
-    {
-        collector.refuse(
+    let from = end(raw.from.as_deref(), partitions, &path.key("from"), collector);
+    let to = end(raw.to.as_deref(), partitions, &path.key("to"), collector);
+    match (&from, &to) {
+        (Some(ChannelEnd::Host), Some(ChannelEnd::Host)) => collector.refuse(
+            &path.key("to"),
+            "both ends of the channel are programs of the host",
+            "name a partition at one of them",
+        ),
+        (Some(from), Some(to)) if from == to => collector.refuse(
             &path.key("to"),
             format!("the channel leads from `{from}` to itself"),
             "name another partition",
-        );
+        ),
+        _ => {}
     }
     let signals_path = path.key("signals");
     let written = raw.signals.as_deref().unwrap_or_default();
@@ -63,7 +66,28 @@ fn channel(
     for (index, raw) in written.iter().enumerate() {
         signals.extend(signal(raw, &signals_path.index(index), collector));
     }
-    Some(Channel { name: raw.name.clone()?, from: raw.from.clone()?, to: raw.to.clone()?, signals })
+    Some(Channel { name: raw.name.clone()?, from: from?, to: to?, signals })
+}
+
+/// Returns the end that a name stands for. A partition that is called as the word for the host is
+/// a partition, as it was before that word had a meaning.
+fn end(
+    name: Option<&str>,
+    partitions: &[String],
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<ChannelEnd> {
+    let is_partition = |name: &str| partitions.iter().any(|partition| partition == name);
+    let name = name?;
+    if name == HOST_END && !is_partition(name) {
+        return Some(ChannelEnd::Host);
+    }
+    if !is_partition(name) {
+        let known = partitions.iter().map(String::as_str).chain([HOST_END]);
+        let problem = format!("there is no partition `{name}`");
+        collector.refuse(path, problem, instead(name, known));
+    }
+    Some(ChannelEnd::Partition(name.to_owned()))
 }
 
 fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Signal> {

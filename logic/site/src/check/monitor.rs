@@ -109,7 +109,8 @@ pub(super) fn among<'f>(
                  `\"throttle\"` where that is safe",
             );
         }
-        for channel in channels.iter().filter(|it| it.from == one.name && it.to == for_whom.name) {
+        let silent = |it: &&Channel| it.from.is(&one.name) && it.to.is(&for_whom.name);
+        for channel in channels.iter().filter(silent) {
             if for_whom.may_shed(one) {
                 collector.remark(
                     &path,

@@ -5,7 +5,9 @@ use quietcore_units::{ByteSize, CpuSet, Wake};
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Changed, Degradation, granted};
-use crate::site::{Accelerator, Cache, Control, Partition, Scheduling, Site, real_time_share};
+use crate::site::{
+    Accelerator, Cache, ChannelEnd, Control, Partition, Scheduling, Site, real_time_share,
+};
 use crate::words::{list, policy};
 
 /// Memory that a process locks at least: its code, its stacks and the exchange.
@@ -233,7 +235,8 @@ fn without_program(site: &Site, add: &mut impl FnMut(String, &'static str, Strin
     let lacks = |name: &str| named(name).is_some_and(|one| one.program.model.is_none());
     let remedy = |name: &str| format!("name a `model` in the program of partition `{name}`");
     for channel in site.channels() {
-        for end in [&channel.from, &channel.to].into_iter().filter(|end| lacks(end)) {
+        let ends = [&channel.from, &channel.to].into_iter().filter_map(ChannelEnd::partition);
+        for end in ends.filter(|end| lacks(end)) {
             add(
                 format!("channel `{}` is not used by partition `{end}`", channel.name),
                 "the probe takes the place of its program, so that cost is not in the measurement",

@@ -32,7 +32,9 @@ use serde::Serialize;
 use crate::backend::Backend;
 use crate::machine::Machine;
 use crate::problem::KeyPosition;
-use crate::site::{Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{
+    ChannelEnd, Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site,
+};
 
 pub use monitored::Monitored;
 pub use step::{Step, TaskStart};
@@ -190,11 +192,15 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     let runs = |name: &String| {
         partitions.iter().any(|one| one.name == *name && one.program.model.is_some())
     };
-    let used = site.channels().iter().filter(|one| runs(&one.from) && runs(&one.to));
+    let takes_part = |end: &ChannelEnd| match end {
+        ChannelEnd::Partition(name) => runs(name),
+        ChannelEnd::Host => true,
+    };
+    let used = site.channels().iter().filter(|one| takes_part(&one.from) && takes_part(&one.to));
     steps.extend(used.map(|channel| Step::CreateChannel {
         channel: channel.name.clone(),
-        from: channel.from.clone(),
-        to: channel.to.clone(),
+        from: channel.from.to_string(),
+        to: channel.to.to_string(),
         signals: channel.signals.len(),
     }));
     for partition in partitions {

@@ -76,9 +76,9 @@ pub enum Step {
     CreateChannel {
         /// Name of the channel.
         channel: String,
-        /// The partition that sends.
+        /// The partition that sends, or `host`.
         from: String,
-        /// The partition that receives.
+        /// The partition that receives, or `host`.
         to: String,
         /// Number of its signals and queues.
         signals: usize,

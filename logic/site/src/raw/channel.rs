@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::raw::{RawNumber, number};
 use crate::reading::format;
 
-/// A channel from one partition to another: signals and queues in shared memory.
+/// A channel from one partition to another, or between a partition and a program of the host:
+/// signals and queues in shared memory.
 /// Programs in C reach it with `Com.h`, by the macros `ComConf_ComSignal_CHANNEL_SIGNAL` and
 /// `ComConf_ComSignalGroup_CHANNEL`, with `_` for `-`. All values that are no queues, at most 64,
 /// form the group: they are sent and received as one, and its timeout is the shortest of theirs.
@@ -18,10 +19,12 @@ pub(crate) struct RawChannel {
     /// The name of the channel.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"setpoint")]
     pub(crate) name: Option<String>,
-    /// The partition that sends.
+    /// The partition that sends; `host` is an ordinary program of the host, such as
+    /// `quietcore channel` (where no partition has that name).
     #[schemars(required, extend("format" = "quietcore-name"), example = &"hmi")]
     pub(crate) from: Option<String>,
-    /// The partition that receives.
+    /// The partition that receives, or `host`. Programs of the host can read the values of every
+    /// channel; messages of a queue come to the end alone.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
     pub(crate) to: Option<String>,
     /// Signals and queues that it carries.

@@ -1,17 +1,53 @@
 //! Checked channels and the values they carry.
 
+use std::fmt;
+
 use quietcore_units::{DataType, Nanos};
 
-/// A channel from one partition to another.
+/// The word of the site file for an end that is a program of the host.
+pub(crate) const HOST_END: &str = "host";
+
+/// One end of a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChannelEnd {
+    /// A partition; it exists.
+    Partition(String),
+    /// An ordinary program of the host, whichever opens the channel.
+    Host,
+}
+
+impl ChannelEnd {
+    /// Returns the name of the partition at this end; `None` for a program of the host.
+    pub fn partition(&self) -> Option<&str> {
+        match self {
+            Self::Partition(name) => Some(name),
+            Self::Host => None,
+        }
+    }
+
+    /// Returns `true` if this partition is at this end.
+    pub fn is(&self, partition: &str) -> bool {
+        self.partition() == Some(partition)
+    }
+}
+
+/// Shows the end as the site file names it.
+impl fmt::Display for ChannelEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.partition().unwrap_or(HOST_END))
+    }
+}
+
+/// A channel between two partitions, or between one and a program of the host.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Channel {
     /// The name, unique in the site.
     pub name: String,
-    /// The partition that sends; it exists.
-    pub from: String,
-    /// The partition that receives; it exists and is another one.
-    pub to: String,
+    /// The end that sends.
+    pub from: ChannelEnd,
+    /// The end that receives; it is another one.
+    pub to: ChannelEnd,
     /// Signals and queues that it carries; never empty.
     pub signals: Vec<Signal>,
 }

@@ -25,7 +25,8 @@ use crate::words;
 pub use campaign::{
     CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length, ProbeName,
 };
-pub use channel::{Channel, Initial, Signal, SignalKind};
+pub(crate) use channel::HOST_END;
+pub use channel::{Channel, ChannelEnd, Initial, Signal, SignalKind};
 pub use container::{ContainerRuntime, OWN_MEMORY, real_time_share};
 pub use control::Control;
 pub use fieldbus::{

@@ -1,7 +1,7 @@
 //! Each rule of meaning by itself: one change to a good file gives one problem at its key.
 
 use quietcore_record::class::Strictness;
-use quietcore_site::Site;
+use quietcore_site::{ChannelEnd, Site};
 
 use crate::support::{self, only_problem, read_text};
 
@@ -218,6 +218,30 @@ fn a_class_that_is_wrong_is_not_reported_again_where_it_is_used() {
     let text = changed("class = \"motion-control\"", "class = \"own\"");
     let text = text.replace("#END", "[[class]]\nname = \"own\"\nlike = \"own\"");
     assert_eq!(only_problem(&text).place.key, "class.own.like");
+}
+
+#[test]
+fn an_end_of_a_channel_may_be_a_program_of_the_host_but_not_both() {
+    let channel = |from: &str, to: &str| {
+        format!(
+            "[[channel]]\nname = \"c\"\nfrom = \"{from}\"\nto = \"{to}\"\nsignals = [{{ name = \
+             \"x\", type = \"u8\" }}]"
+        )
+    };
+    let ends = |text: &str| {
+        let site = read_text(text).expect("a site without faults");
+        let [channel] = site.channels() else { panic!("one channel") };
+        (channel.from.clone(), channel.to.clone())
+    };
+    let with = |from, to| changed("#END", &channel(from, to));
+    let of = |name: &str| ChannelEnd::Partition(name.to_owned());
+    assert_eq!(ends(&with("host", "a")), (ChannelEnd::Host, of("a")));
+    assert_eq!(ends(&with("a", "host")), (of("a"), ChannelEnd::Host));
+    breaks("#END", &channel("host", "host"), "channel.c.to", "both ends of the channel");
+    breaks("#END", &channel("hots", "a"), "channel.c.from", "did you mean `host`?");
+    // A partition of that name keeps its channels.
+    let named = with("host", "a").replace("name = \"b\"", "name = \"host\"");
+    assert_eq!(ends(&named), (of("host"), of("a")));
 }
 
 #[test]

@@ -15,8 +15,8 @@ use quietcore_wording::nearest;
 use crate::channel::{Channel, ChannelError, Patience};
 use crate::control::line::{read_answer, request_line};
 use crate::control::{
-    Answer, Ask, ControlError, Done, EventLine, Events, Hello, History, Introduction, Opened,
-    PartitionState, Partitions, SiteVerb, Verb, quoted,
+    Answer, Ask, ChannelOpened, ChannelUse, ControlError, Done, EventLine, Events, Hello, History,
+    Introduction, Opened, PartitionState, Partitions, SiteVerb, Verb, quoted,
 };
 use crate::places::{PlaceError, Places, RunningSite};
 use crate::socket::peer;
@@ -278,6 +278,25 @@ impl Client {
         let opened: Opened = self.ask(partition, Verb::Open)?;
         let file = self.channel.take_file().ok_or_else(|| self.unexpected())?;
         Ok((opened, file.into()))
+    }
+
+    /// Opens a channel of the site: returns what it carries, and its memory.
+    ///
+    /// # Errors
+    /// [`ClientError`] when it is refused or the site does not answer.
+    pub fn channel(
+        &mut self,
+        channel: &str,
+        usage: ChannelUse,
+    ) -> Result<(ChannelOpened, File), ClientError> {
+        let opened = self.ask_site(SiteVerb::Channel { channel: channel.to_owned(), usage })?;
+        let file = self.channel.take_file().ok_or_else(|| self.unexpected())?;
+        Ok((opened, file.into()))
+    }
+
+    /// Returns the folders in which the site was found.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Asks the site for its name, version and process.

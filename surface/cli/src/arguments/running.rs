@@ -1,5 +1,5 @@
 //! Arguments of the commands for running sites: `up`, `down`, `ps`, `top`, `events`, `watch`,
-//! `set`, `force`, `unforce`, `trace`, `deploy`, `restart`, `pause` and `resume`.
+//! `channel`, `set`, `force`, `unforce`, `trace`, `deploy`, `restart`, `pause` and `resume`.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,7 @@ use quietcore_supervisor::control::Restart;
 use quietcore_supervisor::trigger::Trigger;
 use quietcore_units::Nanos;
 
+use super::channel::ChannelRequest;
 use super::choice::{Choice, one_of};
 use crate::completion;
 
@@ -34,6 +35,8 @@ pub(crate) enum RunningCommand {
     Force(Force),
     /// Release forced variables of a running program
     Unforce(Unforce),
+    /// Read a channel of a running site, or send on one
+    Channel(ChannelRequest),
     /// Record variables of a running program
     Trace(TraceRequest),
     /// Swap a changed program into a running partition
@@ -432,7 +435,7 @@ pub(crate) struct Assignment {
     pub(crate) value: String,
 }
 
-fn assignment(text: &str) -> Result<Assignment, String> {
+pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
     let (variable, value) = text
         .split_once('=')
         .map(|(variable, value)| (variable.trim(), value.trim()))
@@ -441,7 +444,7 @@ fn assignment(text: &str) -> Result<Assignment, String> {
     Ok(Assignment { variable: variable.to_owned(), value: value.to_owned() })
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+pub(super) fn rate(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches("Hz").trim_end().parse::<f64>();
     number
         .ok()

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod change;
+mod channel;
 #[expect(dead_code, reason = "other tests call it without a running site")]
 #[path = "../command/mod.rs"]
 mod command;
@@ -30,6 +31,7 @@ fn without_a_running_site_the_way_to_start_one_is_said() {
     assert!(done(at, &["ps", "--json"]).contains("\"sites\": []"));
     for arguments in [
         &["watch", "axis", "x"][..],
+        &["channel", "setpoint"],
         &["set", "axis", "x=1"],
         &["force", "axis", "x=1"],
         &["unforce", "axis", "--all"],

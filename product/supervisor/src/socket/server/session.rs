@@ -80,6 +80,14 @@ impl Session {
             Ask::Site(verb) => return self.answer_of_site(&verb, &by),
             Ask::Partition { partition, verb } => self.pass_on(Asked { by, partition, verb }),
         };
+        self.say_answered(answered)
+    }
+
+    /// Sends an answer with its file, or the refusal.
+    fn say_answered(
+        &mut self,
+        answered: Result<Answered, ControlError>,
+    ) -> Result<(), ChannelError> {
         match answered {
             Ok(Answered { answer, file: Some(file) }) => {
                 self.channel.send_with(&line_of(&answer), file.as_fd())
@@ -90,7 +98,11 @@ impl Session {
     }
 
     fn answer_of_site(&mut self, verb: &SiteVerb, by: &Asker) -> Result<(), ChannelError> {
-        let answer = match *verb {
+        let answer = match verb {
+            SiteVerb::Channel { channel, usage } => {
+                let answered = self.shared.site.channel(channel, *usage, by);
+                return self.say_answered(answered);
+            }
             SiteVerb::Hello => Answer::from(Hello {
                 site: self.shared.name.clone(),
                 quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -103,8 +115,8 @@ impl Session {
                 self.shared.site.down(by);
                 return Ok(());
             }
-            SiteVerb::Events { since, follow } => return self.events(since, follow),
-            SiteVerb::Changes { since } => self.shared.history().since(since).into(),
+            SiteVerb::Events { since, follow } => return self.events(*since, *follow),
+            SiteVerb::Changes { since } => self.shared.history().since(*since).into(),
         };
         self.say(&answer)
     }

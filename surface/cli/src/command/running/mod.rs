@@ -1,5 +1,6 @@
 //! The commands for running sites, one file each.
 
+mod channel;
 mod down;
 mod events;
 mod ps;
@@ -36,6 +37,7 @@ pub(super) fn run(command: RunningCommand) -> Result<Status, Failure> {
         RunningCommand::Set(request) => variables::set(&request),
         RunningCommand::Force(request) => variables::force(&request),
         RunningCommand::Unforce(request) => variables::unforce(&request),
+        RunningCommand::Channel(request) => channel::run(&request),
         RunningCommand::Trace(request) => trace::run(&request),
         RunningCommand::Deploy(request) => deploy::run(&request),
         RunningCommand::Restart(request) => restart::run(&request),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_supervisor::client::{Client, ClientError};
+use quietcore_supervisor::client::{Address, Client, ClientError};
 use quietcore_supervisor::places::{Places, RunningSite};
 
 use crate::arguments::Of;
@@ -14,6 +14,12 @@ pub(super) fn of_partition(of: &Of) -> Result<(Client, String), Failure> {
     let places = Places::of_environment()?;
     let client = Client::connect_to(&places, &of.partition, of.site.as_deref())?;
     Ok((client, of.partition.partition.clone()))
+}
+
+/// Connects to the site of a channel, which is addressed as a partition is.
+pub(super) fn of_channel(channel: &Address, site: Option<&str>) -> Result<Client, Failure> {
+    let places = Places::of_environment()?;
+    Ok(Client::connect(&places, channel.site.as_deref().or(site))?)
 }
 
 /// Connects to the site with this name or site file, or to the only one that runs.

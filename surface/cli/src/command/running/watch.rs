@@ -1,6 +1,6 @@
 //! `quietcore watch`
 
-mod show;
+pub(super) mod show;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,7 +87,7 @@ pub(super) fn put(text: &str) -> Result<bool, Failure> {
 }
 
 /// Sleeps until `due`; returns `false` if told to stop.
-fn sleep_until(due: Instant, stop: &AtomicBool) -> bool {
+pub(super) fn sleep_until(due: Instant, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Relaxed) {
             return false;

@@ -111,7 +111,7 @@ pub(super) fn json(label: &str, sample: &Sample, rows: &[&Row]) -> String {
         .map(|row| {
             json!({
                 "path": &*row.path,
-                "value": value(&row.value),
+                "value": json_value(&row.value),
                 "type": row.kind.to_string(),
                 "class": row.access.to_string(),
                 "forced": row.forced,
@@ -131,7 +131,7 @@ pub(super) fn json(label: &str, sample: &Sample, rows: &[&Row]) -> String {
 }
 
 /// Returns a number where JSON has it; `NaN`, the infinities, names and addresses are strings.
-fn value(value: &Value) -> serde_json::Value {
+pub(in crate::command::running) fn json_value(value: &Value) -> serde_json::Value {
     match value {
         Value::Bool(value) => json!(value),
         Value::Signed(value) => json!(value),
