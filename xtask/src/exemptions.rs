@@ -83,6 +83,7 @@ pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("engine/scan/src/process/loading/tests.rs", "calls a function as `loading` calls a program's"),
     ("ground/osek/", "its ports switch contexts"),
     ("realise/probe/src/osek/machine.rs", "makes a kernel, and promises who uses it"),
+    ("surface/channel/src/c.rs", "is called by C, through raw pointers"),
     ("guest/", "there is no operating system below it"),
     ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];

@@ -14,7 +14,8 @@
 mod opening;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::channel::{Received, WaitClock, is_overdue};
+pub use quietcore_exchange::channel::{Received, SendError};
+use quietcore_exchange::channel::{WaitClock, is_overdue};
 use quietcore_process::channel::{ChannelMemoryError, HostEnd, HostEndError};
 use quietcore_program::{Value, ValueError};
 use quietcore_units::Nanos;
@@ -207,6 +208,14 @@ impl HostChannel {
         let (entry, bits) = self.encoded(name, text)?;
         let bytes = self.signal(name)?.value_type.bytes();
         Ok(self.end.send_message(entry, Monotonic.now(), &bits.to_le_bytes()[..bytes])?)
+    }
+
+    /// Sends bytes as a message of the queue behind an entry, with the instant now.
+    ///
+    /// # Errors
+    /// Those of [`HostEnd::send_message`].
+    pub fn push(&mut self, entry: u32, message: &[u8]) -> Result<(), HostEndError> {
+        self.end.send_message(entry, Monotonic.now(), message)
     }
 
     /// Takes the oldest message of a queue; `None` when there is none.
