@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use quietcore_exchange::channel::{Channel, Entry};
+use quietcore_exchange::channel::{Channel, Entry, WaitClock};
 use quietcore_exchange::com::{ComGroup, ComSignal, ComTable, Direction, OnTimeout, Shelter};
 use quietcore_units::Nanos;
 
@@ -100,17 +100,20 @@ impl Numbered {
         if are_numbered { Ok(()) } else { Err(ChannelError::TooMany) }
     }
 
-    /// The table of all of them, which lives for ever. First timeouts count from `started`.
+    /// The table of all of them, which lives for ever. First timeouts count from `started`; the
+    /// program may wait for values by `wait_clock`, if there is one.
     ///
     /// # Errors
     /// [`ChannelError::Changed`].
     pub fn into_table(
         self,
         shelter: Shelter,
+        wait_clock: Option<WaitClock>,
         started: Nanos,
     ) -> Result<ComTable<'static>, ChannelError> {
         let Self { signals, groups, bytes } = self;
         let table = ComTable::new(signals.leak(), groups.leak(), started).with_shelter(shelter);
+        let table = table.with_wait_clock(wait_clock);
         let is_as_told = (0..).zip(&bytes).all(|(id, bytes)| table.value_bytes(id) == *bytes);
         if is_as_told { Ok(table) } else { Err(ChannelError::Changed) }
     }

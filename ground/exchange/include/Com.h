@@ -8,7 +8,7 @@
  * ComConf_ComSignalGroup_CHANNEL are defined for each, with `_` for `-`. All values of a channel that
  * are no queues form its group.
  *
- * No function waits. A signal is sent by one task; one queue may be used by several tasks, of which
+ * No function waits but Com_WaitSignal() and Com_WaitSignalGroup(). A signal is sent by one task; one queue may be used by several tasks, of which
  * one at a time succeeds.
  *
  * The program defines `quietcore_services_given` once, as a null pointer; its loader fills it in. As long
@@ -43,6 +43,9 @@ extern "C" {
 #define COM_QUEUE_FULL 0x92u
 /** The buffer is too small for the message, which stays in the queue. */
 #define COM_BUFFER_TOO_SMALL 0x93u
+
+/** Nothing new came within the limit of a wait; the value is the last one received. */
+#define COM_NOTHING_NEW 0x94u
 
 /** Number of a signal, a member of a group, or a queue. */
 typedef uint16_t Com_SignalIdType;
@@ -162,6 +165,64 @@ static inline uint8_t Com_GetSignalGroupState(Com_SignalGroupIdType SignalGroupI
     const struct quietcore_services *services = quietcore_services_given;
     return services ? services->group_state(services->context, SignalGroupId, State)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
+}
+
+#if defined(QUIETCORE_NEVER_WAITS) && defined(__GNUC__)
+/** Never defined: a call is refused by the compiler. */
+uint8_t quietcore_never_waits(void)
+    __attribute__((error("a program in a guest, or with an OSEK kernel, can't wait for a signal; "
+                         "look at it in each step with Com_ReceiveSignal or Com_GetSignalState")));
+#endif
+
+/**
+ * @brief Waits until a signal is sent that was not received yet, and receives it. For a member of a
+ * group: until the group is sent, all of which is received into its shadow buffer then.
+ *
+ * The channel is looked at every 50 us, which costs the waiter a system call each time, and its
+ * sender nothing. The wait is part of the step: it counts in its execution and response time, and
+ * the watchdog strikes as for any other. A program in a guest, and one with an OSEK kernel of its
+ * own, would hold up every task of the partition: there a call is refused when it is compiled.
+ * @param SignalId the signal.
+ * @param[out] SignalDataPtr a variable of the signal's type; unchanged on #E_NOT_OK.
+ * @param LimitNs the longest wait, in ns; 0 looks once; at most 60 s.
+ * @return #E_OK, #COM_NOTHING_NEW (with the last value), #COM_TIMEOUT, #COM_BUSY, #E_NOT_OK,
+ * #COM_SERVICE_NOT_AVAILABLE.
+ */
+static inline uint8_t Com_WaitSignal(Com_SignalIdType SignalId, void *SignalDataPtr,
+                                     uint64_t LimitNs)
+{
+#if defined(QUIETCORE_NEVER_WAITS) && defined(__GNUC__)
+    (void)SignalId;
+    (void)SignalDataPtr;
+    (void)LimitNs;
+    return quietcore_never_waits();
+#else
+    const struct quietcore_services *services = quietcore_services_given;
+    return services && services->version >= 4u
+               ? services->wait_signal(services->context, SignalId, SignalDataPtr, LimitNs)
+               : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
+#endif
+}
+
+/**
+ * @brief Waits until a group is sent that was not received yet, and receives it into its shadow
+ * buffer. What is said of Com_WaitSignal() holds for it.
+ * @param SignalGroupId the group.
+ * @param LimitNs the longest wait, in ns; 0 looks once; at most 60 s.
+ * @return #E_OK, #COM_NOTHING_NEW, #COM_TIMEOUT, #COM_BUSY, #E_NOT_OK, #COM_SERVICE_NOT_AVAILABLE.
+ */
+static inline uint8_t Com_WaitSignalGroup(Com_SignalGroupIdType SignalGroupId, uint64_t LimitNs)
+{
+#if defined(QUIETCORE_NEVER_WAITS) && defined(__GNUC__)
+    (void)SignalGroupId;
+    (void)LimitNs;
+    return quietcore_never_waits();
+#else
+    const struct quietcore_services *services = quietcore_services_given;
+    return services && services->version >= 4u
+               ? services->wait_group(services->context, SignalGroupId, LimitNs)
+               : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
+#endif
 }
 
 /**

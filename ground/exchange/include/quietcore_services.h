@@ -1,6 +1,6 @@
 /**
  * @file quietcore_services.h
- * @brief What a built program gets from whoever loaded it, version 3.
+ * @brief What a built program gets from whoever loaded it, version 4.
  *
  * The loader stores a table of these functions before it initialises the program. Programs call
  * them through Com.h; those from `due` on are for a program that is a kernel with tasks of its own.
@@ -9,7 +9,7 @@
  * All functions up to `now` may be called from any task of the partition, between its release and
  * its completion: none waits, allocates or calls the operating system. Those from `due` on belong
  * to the step of rate 0; elsewhere they do nothing, and what they tell is 0. Of them `interrupt_at`
- * alone calls the operating system.
+ * alone calls the operating system, beside the last two, which wait in any task.
  */
 #ifndef QUIETCORE_SERVICES_H
 #define QUIETCORE_SERVICES_H
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Version of this table. */
-#define QUIETCORE_SERVICES_VERSION 3u
+#define QUIETCORE_SERVICES_VERSION 4u
 
 /** What a receiver knows about a signal or group beside its value. */
 struct quietcore_signal_state {
@@ -75,6 +75,9 @@ struct quietcore_services {
     /** The instant on the monotonic clock, in ns. For programs without an operating system: in a
      *  process, whose programs ask that, it tells 0. From version 3 on. */
     uint64_t (*clock)(const void *context);
+    /** These two wait, up to a limit in ns, where the program may: see Com.h. From version 4 on. */
+    uint8_t (*wait_signal)(const void *context, uint16_t signal, void *value, uint64_t limit_ns);
+    uint8_t (*wait_group)(const void *context, uint16_t group, uint64_t limit_ns);
 };
 
 #ifdef __cplusplus

@@ -121,7 +121,7 @@ fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
         });
         added.map_err(|why| format!("channel {number}: {why}"))?;
     }
-    let table = numbered.into_table(SHELTER, Nanos::new(board::now()));
+    let table = numbered.into_table(SHELTER, None, Nanos::new(board::now()));
     let table = Box::leak(Box::new(table.map_err(|why| why.to_string())?));
     let is_kernel = !job.kernel_tasks.is_empty();
     let kernel: Option<&'static KernelCycle> =

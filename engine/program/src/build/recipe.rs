@@ -68,6 +68,9 @@ const GLUE_CPP: [&str; 1] = ["-fno-access-control"];
 /// header asks whether it is in a simulation or in generated code.
 const FOR_S_FUNCTIONS: [&str; 2] = ["-DRT", "-DUSE_RTMODEL"];
 
+/// Makes `Com.h` refuse its functions that wait.
+const NEVER_WAITS: &str = "-DQUIETCORE_NEVER_WAITS";
+
 /// A build on its way.
 struct Recipe<'a> {
     /// Folder of the copies of the sources.
@@ -79,6 +82,8 @@ struct Recipe<'a> {
     kit: &'a Kit,
     /// `true` if the code expects a `long` of 32 bits.
     short_long: bool,
+    /// `true` if a task that waited would hold up all others: in a guest, and under a kernel.
+    never_waits: bool,
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
@@ -127,6 +132,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         sources: &sources,
         kit: &kit,
         short_long: expects_short_long(&sources),
+        never_waits: options.target == Target::Guest || application.is_some(),
     };
     let fresh = match &application {
         Some(application) => recipe.build_osek(application),
@@ -296,6 +302,9 @@ impl Recipe<'_> {
             format!("-I{}", whole.as_deref().unwrap_or(folder).display())
         }));
         arguments.extend(headers::search(self.scratch));
+        if self.never_waits {
+            arguments.push(NEVER_WAITS.to_owned());
+        }
         arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
         arguments
     }

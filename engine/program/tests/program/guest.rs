@@ -200,6 +200,17 @@ fn what_would_ask_an_operating_system_is_refused_with_who_asks() {
 }
 
 #[test]
+fn a_guest_that_would_wait_for_a_signal_is_refused_and_a_process_is_not() {
+    need_musl!();
+    let text = "#include \"Com.h\"\nlong a_Y;\nvoid a_initialize(void) { }\n\
+                void a_step(void) { (void)Com_WaitSignal(0, &a_Y, 1000u); }\n";
+    let refused = failure(&[("a.c", text)], &guest_options());
+    assert!(refused.contains("a program in a guest"), "{refused}");
+    assert!(refused.contains("look at it in each step with Com_ReceiveSignal"), "{refused}");
+    assert!(try_build(folder(&[("a.c", text)]).path(), &options()).is_ok());
+}
+
+#[test]
 fn what_no_guest_can_take_is_refused_as_for_modules() {
     need_musl!();
     let empty = "void a_initialize(void) { }\nvoid a_step(void) { }\n";

@@ -164,6 +164,21 @@ fn an_oil_file_is_part_of_what_is_built() {
     assert_ne!(hash(OIL), hash(&OIL.replace("2000000", "1000000")));
 }
 
+#[test]
+fn a_task_of_a_kernel_that_would_wait_for_a_signal_is_refused() {
+    need_compiler!();
+    let wait = "TASK(Fast) { (void)Com_WaitSignalGroup(0, 1000u); TerminateTask(); }\n";
+    let with_com = "#include \"os.h\"\n#include \"Com.h\"\n";
+    let text = format!("{with_com}{wait}");
+    let error = refusal(&[("small.oil", OIL), ("small.c", &text)], &options()).to_string();
+    assert!(error.contains("with an OSEK kernel, can't wait for a signal"), "{error}");
+    let looks = wait.replace("Com_WaitSignalGroup(0, 1000u)", "Com_ReceiveSignalGroup(0)");
+    let text = format!("{with_com}{looks}");
+    assert!(
+        try_build(folder(&[("small.oil", OIL), ("small.c", &text)]).path(), &options()).is_ok()
+    );
+}
+
 /// An OIL file as ERIKA Enterprise is given: with its own attributes, and without a time of a tick.
 const FOREIGN: &str = r#"CPU mySystem {
   OS myOs {

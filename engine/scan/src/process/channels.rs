@@ -11,14 +11,14 @@
 use std::boxed::Box;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::channel::Channel;
+use quietcore_exchange::channel::{Channel, WaitClock};
 use quietcore_exchange::com::{ComTable, Shelter};
 use quietcore_process::channel::ChannelMemory;
 use quietcore_process::guard;
 
 use crate::channels::{Numbered, compare};
 use crate::process::error::{ChannelCause, RunError};
-use crate::process::job::ChannelJob;
+use crate::process::job::{ChannelJob, ProgramJob};
 
 /// The channels of this process.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +27,17 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    /// Maps the channels of a job. To be called once in a process: what it takes is not given back.
+    /// Maps the channels of a process. To be called once in it: what it takes is not given back. A
+    /// program with a kernel of its own may not wait for values, as that would hold up all tasks.
     ///
     /// # Errors
     /// [`RunError`] when a channel can't be mapped, or is not what the job says.
-    pub(crate) fn open(jobs: &[ChannelJob]) -> Result<Self, RunError> {
+    pub(crate) fn of(job: &ProgramJob) -> Result<Self, RunError> {
+        Self::open(&job.channels, job.kernel_tasks.is_empty())
+    }
+
+    /// Maps channels, for a program that may wait for their values or may not.
+    pub(crate) fn open(jobs: &[ChannelJob], may_wait: bool) -> Result<Self, RunError> {
         let mut numbered = Numbered::default();
         for job in jobs {
             let added = map(job).and_then(|channel| {
@@ -40,7 +46,8 @@ impl Channels {
             added.map_err(|cause| RunError::Channel { name: job.name.clone(), cause })?;
         }
         let shelter = Shelter { enter: guard::enter_shelter, leave: guard::leave_shelter };
-        let table = numbered.into_table(shelter, Monotonic.now())?;
+        let table =
+            numbered.into_table(shelter, may_wait.then_some(WAIT_CLOCK), Monotonic.now())?;
         let table: &'static ComTable<'static> = Box::leak(Box::new(table));
         Ok(Self { table })
     }
@@ -51,6 +58,10 @@ impl Channels {
     }
 }
 
+/// The clock of partitions, and a sleep of the thread that waits.
+const WAIT_CLOCK: WaitClock =
+    WaitClock { now: || Monotonic.now(), sleep_until: |due| Monotonic.sleep_until(due) };
+
 /// Maps a channel and compares its table with the job.
 fn map(job: &ChannelJob) -> Result<Channel<'static>, ChannelCause> {
     let memory = ChannelMemory::inherited(job.descriptor, job.device)?;
@@ -60,102 +71,4 @@ fn map(job: &ChannelJob) -> Result<Channel<'static>, ChannelCause> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::fd::IntoRawFd as _;
-    use std::string::ToString as _;
-    use std::vec::Vec;
-
-    use quietcore_exchange::channel::Entry;
-    use quietcore_exchange::com::ComStatus;
-    use quietcore_units::{Causes, Nanos};
-
-    use super::*;
-    use crate::process::job::ChannelEntry;
-
-    const ENTRIES: [ChannelEntry; 4] = [
-        ChannelEntry::Group { members: 2, timeout: Nanos::from_millis(1) },
-        ChannelEntry::Member { bytes: 8, initial: 7 },
-        ChannelEntry::Member { bytes: 1, initial: 1 },
-        ChannelEntry::Queue { message_bytes: 4, slots: 2 },
-    ];
-
-    fn memory() -> ChannelMemory {
-        ChannelMemory::create(&ENTRIES.map(Entry::from)).unwrap()
-    }
-
-    /// The queue stands between the members in the site file.
-    fn job(name: &str, memory: &ChannelMemory, sends: bool) -> ChannelJob {
-        ChannelJob {
-            name: name.to_string(),
-            // Open for ever, as in a process that was started with it.
-            descriptor: memory.file().unwrap().into_raw_fd(),
-            device: None,
-            sends,
-            entries: ENTRIES.to_vec(),
-            signals: Vec::from([1, 3, 2]),
-        }
-    }
-
-    #[test]
-    fn signals_and_groups_are_numbered_over_all_channels() {
-        let (there, back) = (memory(), memory());
-        let one = Channels::open(&[job("there", &there, true), job("back", &back, false)]).unwrap();
-        let other =
-            Channels::open(&[job("there", &there, false), job("back", &back, true)]).unwrap();
-        let (one, other) = (one.table(), other.table());
-        assert_eq!(one.value_bytes(0), Some(8));
-        assert_eq!((one.value_bytes(1), one.value_bytes(4)), (None, None), "queues");
-        assert_eq!((one.value_bytes(5), one.value_bytes(6)), (Some(1), None));
-        let mut value = 0;
-        assert_eq!(one.receive_signal(3, &mut value), ComStatus::Ok);
-        assert_eq!(value, 7, "the initial value");
-        other.send_signal(3, 1000);
-        other.send_signal(5, 0);
-        assert_eq!(other.send_group(1), ComStatus::Ok);
-        assert_eq!(other.send_group(0), ComStatus::NotOk, "the other direction");
-        assert_eq!(one.receive_group(1), ComStatus::Ok);
-        one.receive_signal(3, &mut value);
-        assert_eq!(value, 1000);
-        assert_eq!(one.send_message(1, &[1, 2]), ComStatus::Ok);
-        let (mut buffer, mut bytes) = ([0; 4], 0);
-        assert_eq!(other.receive_message(1, &mut buffer, &mut bytes), ComStatus::Ok);
-        assert_eq!((bytes, &buffer[..2]), (2, &[1, 2][..]));
-    }
-
-    #[test]
-    fn timeouts_count_from_the_first_release() {
-        let memory = memory();
-        let table = Channels::open(&[job("late", &memory, false)]).unwrap().table();
-        table.begin(Nanos::from_secs(1000));
-        assert_eq!(table.receive_group(0), ComStatus::Ok);
-        table.begin_cycle(Nanos::from_secs(1000) + Nanos::from_millis(1));
-        assert_eq!(table.receive_group(0), ComStatus::Timeout);
-    }
-
-    #[test]
-    fn a_channel_that_is_not_the_one_of_the_job_is_refused() {
-        let memory = memory();
-        let good = job("wrong", &memory, true);
-        let mut wider = good.clone();
-        wider.entries[2] = ChannelEntry::Member { bytes: 8, initial: 1 };
-        let refused = |job| Causes(&Channels::open(&[job]).unwrap_err()).to_string();
-        let why = refused(wider);
-        assert!(why.starts_with("channel `wrong`: it does not carry"), "{why}");
-        let mut longer = good.clone();
-        longer.entries.push(ENTRIES[3]);
-        assert!(Channels::open(&[longer]).is_err());
-        for signals in [Vec::from([4]), Vec::from([0])] {
-            assert!(Channels::open(&[ChannelJob { signals, ..good.clone() }]).is_err());
-        }
-        let none = ChannelJob { descriptor: -1, ..good.clone() };
-        assert!(refused(none).contains("can't be mapped"));
-        assert!(Channels::open(&[good]).is_ok());
-    }
-
-    #[test]
-    fn without_channels_there_are_no_numbers() {
-        let table = Channels::open(&[]).unwrap().table();
-        assert_eq!(table.send_signal(0, 1), ComStatus::NotOk);
-        assert_eq!(table.receive_group(0), ComStatus::NotOk);
-    }
-}
+mod tests;

@@ -117,7 +117,7 @@ pub fn run<F: Fieldbus + Send, E: Into<Box<dyn Error + Send + Sync>>>(
     let watched: Arc<[Watched]> =
         job.tasks.iter().map(watched).chain([loading::watched_loader(loading::CALL_MAX)]).collect();
     let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
-    let channels = Channels::open(&job.channels)?;
+    let channels = Channels::of(job)?;
     let kernel = KernelCycle::new(Threads);
     let services = Provision { table: channels.table(), kernel: &kernel };
     let services = Services::new(&services);

@@ -14,6 +14,7 @@
 //! | send or receive a signal or member | wait-free, no locked instruction |
 //! | send or receive a group | wait-free, no locked instruction |
 //! | send or receive a message | one locked instruction; [`ComStatus::Busy`] when two tasks use one queue at once |
+//! | wait for a signal or group | its own limit; the sender does not notice |
 //!
 //! A program that is a kernel with tasks of its own finds more in the same table of functions: see
 //! [`KernelHost`].
@@ -52,4 +53,6 @@ pub enum ComStatus {
     QueueFull = 0x92,
     /// The buffer is too small for the message, which stays in the queue.
     BufferTooSmall = 0x93,
+    /// Nothing new came within the limit of a wait.
+    NothingNew = 0x94,
 }

@@ -22,7 +22,7 @@ use crate::com::table::{ComTable, SignalState};
 use crate::primitive::words::WORD_BYTES;
 
 /// The version of the table of functions.
-pub const SERVICES_VERSION: u32 = 3;
+pub const SERVICES_VERSION: u32 = 4;
 
 /// Messages are touched at this distance before their queue is claimed, so that a program which
 /// points to where nothing is crashes while it holds no claim: it may be another build that runs
@@ -60,6 +60,8 @@ pub struct Services<'a> {
     job: unsafe extern "C" fn(*const c_void, *const KernelJob),
     error: unsafe extern "C" fn(*const c_void, u32, u8, u8),
     clock: unsafe extern "C" fn(*const c_void) -> u64,
+    wait_signal: unsafe extern "C" fn(*const c_void, u16, *mut c_void, u64) -> u8,
+    wait_group: unsafe extern "C" fn(*const c_void, u16, u64) -> u8,
     provision: PhantomData<&'a Provision<'a, 'a>>,
 }
 
@@ -90,6 +92,8 @@ impl<'a> Services<'a> {
             job,
             error,
             clock,
+            wait_signal,
+            wait_group,
             provision: PhantomData,
         }
     }
@@ -324,6 +328,44 @@ unsafe extern "C" fn clock(context: *const c_void) -> u64 {
     // SAFETY: C hands back the context it was given.
     let kernel = unsafe { kernel(context) };
     kernel.map_or(0, |kernel| kernel.clock().get())
+}
+
+/// `wait_signal` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `value` is null or a variable of the signal's type.
+unsafe extern "C" fn wait_signal(
+    context: *const c_void,
+    signal: u16,
+    value: *mut c_void,
+    limit_ns: u64,
+) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let Some(table) = (unsafe { table(context) }) else {
+        return ComStatus::NotOk as u8;
+    };
+    let Some(bytes) = table.value_bytes(signal).filter(|_| !value.is_null()) else {
+        return ComStatus::NotOk as u8;
+    };
+    let mut received = 0;
+    let status = table.wait_signal(signal, Nanos::new(limit_ns), &mut received);
+    if status != ComStatus::NotOk {
+        let whole = received.to_le_bytes();
+        // SAFETY: C points to a variable of the signal's type, which has `bytes` bytes, 8 at most.
+        unsafe { ptr::copy_nonoverlapping(whole.as_ptr(), value.cast(), usize::from(bytes)) };
+    }
+    status as u8
+}
+
+/// `wait_group` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn wait_group(context: *const c_void, group: u16, limit_ns: u64) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    let limit = Nanos::new(limit_ns);
+    table.map_or(ComStatus::NotOk, |table| table.wait_group(group, limit)) as u8
 }
 
 /// `interrupt_at` of the table of functions.

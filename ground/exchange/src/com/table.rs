@@ -2,7 +2,9 @@
 
 use quietcore_units::Nanos;
 
-use crate::channel::{Freshness, GROUP_MEMBERS_MAX, ReceiveError, Received, SendError, Timeouts};
+use crate::channel::{
+    Freshness, GROUP_MEMBERS_MAX, ReceiveError, Received, SendError, Timeouts, WaitClock,
+};
 use crate::com::ComStatus;
 use crate::com::entry::{ComGroup, ComSignal, Direction, OnTimeout, SignalKind};
 use crate::primitive::words::mask_of;
@@ -56,6 +58,7 @@ pub struct ComTable<'map> {
     now_ns: AtomicU64,
     started_ns: AtomicU64,
     shelter: Shelter,
+    wait_clock: Option<WaitClock>,
 }
 
 impl<'map> ComTable<'map> {
@@ -67,13 +70,19 @@ impl<'map> ComTable<'map> {
     ) -> Self {
         let started_ns = AtomicU64::new(started.get());
         let now_ns = AtomicU64::new(started.get());
-        Self { signals, groups, now_ns, started_ns, shelter: Shelter::NONE }
+        Self { signals, groups, now_ns, started_ns, shelter: Shelter::NONE, wait_clock: None }
     }
 
     /// The table of programs that may be ended from outside, but not in `shelter`.
     #[must_use]
     pub fn with_shelter(self, shelter: Shelter) -> Self {
         Self { shelter, ..self }
+    }
+
+    /// The table of programs that may wait for values; in all others a wait is refused.
+    #[must_use]
+    pub fn with_wait_clock(self, wait_clock: Option<WaitClock>) -> Self {
+        Self { wait_clock, ..self }
     }
 
     /// Lets first timeouts count from `started`: the first release, where that was not known yet
@@ -211,6 +220,43 @@ impl<'map> ComTable<'map> {
             place.store(*value, Relaxed);
         }
         if overdue { ComStatus::Timeout } else { ComStatus::Ok }
+    }
+
+    /// Waits until a group is sent that was not received yet, and receives it. Returns `NothingNew`
+    /// if none was within `limit`, and `NotOk` where the program may not wait.
+    pub fn wait_group(&self, group: u16, limit: Nanos) -> ComStatus {
+        let receiver = self.group(group, Direction::Receive);
+        let (Some(clock), Some(receiver)) = (self.wait_clock, receiver) else {
+            return ComStatus::NotOk;
+        };
+        let is_new = || receiver.cell.number() != receiver.count.load(Relaxed);
+        match clock.look_until(limit, || is_new().then_some(())) {
+            Some(()) => self.receive_group(group),
+            None => ComStatus::NothingNew,
+        }
+    }
+
+    /// Waits until a signal is sent that was not received yet, and receives it into the low bytes
+    /// of `value`; for a member, until its group is, all of which is received then. Returns
+    /// `NothingNew` with the last value if none was within `limit`, and `NotOk` where the program
+    /// may not wait.
+    pub fn wait_signal(&self, signal: u16, limit: Nanos, value: &mut u64) -> ComStatus {
+        let waited = match (self.signal(signal), self.wait_clock) {
+            (SignalKind::Receive { cell, seen, .. }, Some(clock)) => {
+                let is_new = || cell.number() != seen.load(Relaxed);
+                match clock.look_until(limit, || is_new().then_some(())) {
+                    Some(()) => ComStatus::Ok,
+                    None => ComStatus::NothingNew,
+                }
+            }
+            (SignalKind::Member { group, .. }, _) => self.wait_group(*group, limit),
+            _ => ComStatus::NotOk,
+        };
+        if waited == ComStatus::NotOk {
+            return waited;
+        }
+        let received = self.receive_signal(signal, value);
+        if waited == ComStatus::Ok { received } else { waited }
     }
 
     /// Fills in the state of a received signal. Does not clear the update bit.

@@ -6,8 +6,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use quietcore_exchange::channel::channel_bytes;
+use quietcore_exchange::channel::{WaitClock, channel_bytes};
 use quietcore_exchange::com::{
     ComTable, Direction, KernelHost, NoKernel, OnTimeout, Provision, SERVICES_VERSION, Services,
     SignalState,
@@ -18,6 +19,9 @@ use crate::memory::{Memory, entries};
 use crate::table::{groups, signals};
 
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion"];
+
+/// The time of whoever waits: it passes only while somebody sleeps.
+static TIME_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Compiles the program to a shared object; `None` where there is no such compiler.
 fn compile(compiler: &str, standard: &str) -> Option<PathBuf> {
@@ -129,6 +133,10 @@ fn use_every_function(object: &Path) {
     let (signals_in, groups_in) = side(Direction::Receive);
     let sender = ComTable::new(&signals_out, &groups_out, Nanos::new(1));
     let receiver = ComTable::new(&signals_in, &groups_in, Nanos::new(1));
+    let receiver = receiver.with_wait_clock(Some(WaitClock {
+        now: || Nanos::new(TIME_NS.load(Ordering::Relaxed)),
+        sleep_until: |due| TIME_NS.store(due.get(), Ordering::Relaxed),
+    }));
     sender.begin_cycle(Nanos::new(5_000));
     receiver.begin_cycle(Nanos::new(5_050));
 

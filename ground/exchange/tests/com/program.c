@@ -66,6 +66,10 @@ int receive_all(uint32_t expected)
     length = sizeof text;
     CHECK(Com_ReceiveDynSignal(3, text, &length) == COM_QUEUE_EMPTY && length == 0);
     CHECK(Com_ReceiveSignal(9, &speed) == E_NOT_OK);
+    CHECK(Com_WaitSignal(0, &number.value, 1000u) == COM_NOTHING_NEW && number.value == expected);
+    CHECK(Com_WaitSignal(1, &speed, 0u) == COM_NOTHING_NEW && speed > 2.49 && speed < 2.51);
+    CHECK(Com_WaitSignalGroup(0, 0u) == COM_NOTHING_NEW);
+    CHECK(Com_WaitSignal(9, &speed, 0u) == E_NOT_OK && Com_WaitSignal(0, NULL, 0u) == E_NOT_OK);
     return 0;
 }
 
@@ -81,6 +85,8 @@ int without_a_loader(void)
     CHECK(Com_ReceiveDynSignal(0, &length, &length) == COM_SERVICE_NOT_AVAILABLE);
     CHECK(Com_GetSignalState(0, &state) == COM_SERVICE_NOT_AVAILABLE);
     CHECK(Com_GetSignalGroupState(0, &state) == COM_SERVICE_NOT_AVAILABLE);
+    CHECK(Com_WaitSignal(0, &length, 1u) == COM_SERVICE_NOT_AVAILABLE);
+    CHECK(Com_WaitSignalGroup(0, 1u) == COM_SERVICE_NOT_AVAILABLE);
     CHECK(Com_Now() == 0u);
     return 0;
 }

@@ -1,8 +1,8 @@
 //! The table in Rust: numbers, directions, update bits, timeouts.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use quietcore_exchange::channel::{Channel, channel_bytes};
+use quietcore_exchange::channel::{Channel, WaitClock, channel_bytes};
 use quietcore_exchange::com::{
     ComGroup, ComSignal, ComStatus, ComTable, Direction, OnTimeout, Shelter, SignalState,
 };
@@ -230,6 +230,49 @@ fn sizes_that_became_impossible_are_refused() {
     }
     memory.poke(size_of(1), &[65]);
     assert!(ComGroup::new(&channel, 1, direction, keep).is_none());
+}
+
+/// Goal: a wait gets what was not received yet, and no more than its limit passes.
+/// Method: time passes only while the waiter sleeps; where it may not wait, nothing is received.
+#[test]
+fn a_wait_ends_with_a_new_value_or_at_its_limit() {
+    static TIME: AtomicU64 = AtomicU64::new(0);
+    let clock = WaitClock {
+        now: || Nanos::new(TIME.load(Ordering::Relaxed)),
+        sleep_until: |due| TIME.store(due.get(), Ordering::Relaxed),
+    };
+    let limit = Nanos::from_millis(1);
+    let memory = Memory::new(channel_bytes(&entries()).unwrap());
+    let channel = memory.make_channel(&entries()).unwrap();
+    let (signals_in, groups_in) = (
+        signals(&channel, Direction::Receive, OnTimeout::Keep),
+        groups(&channel, Direction::Receive, OnTimeout::Keep),
+    );
+    let (signals_out, groups_out) = (
+        signals(&channel, Direction::Send, OnTimeout::Keep),
+        groups(&channel, Direction::Send, OnTimeout::Keep),
+    );
+    let sender = ComTable::new(&signals_out, &groups_out, Nanos::new(1));
+    let receiver = ComTable::new(&signals_in, &groups_in, Nanos::new(1));
+    let mut value = 99;
+    sender.send_signal(0, 8);
+    assert_eq!(receiver.wait_signal(0, limit, &mut value), ComStatus::NotOk, "it may not wait");
+    let receiver = receiver.with_wait_clock(Some(clock));
+    assert_eq!(receiver.wait_signal(0, limit, &mut value), ComStatus::Ok);
+    assert_eq!((value, TIME.load(Ordering::Relaxed)), (8, 0), "it was there already");
+    assert_eq!(receiver.wait_signal(0, limit, &mut value), ComStatus::NothingNew);
+    assert_eq!((value, TIME.load(Ordering::Relaxed)), (8, 1_000_000));
+    sender.send_signal(1, 5);
+    assert_eq!(receiver.wait_group(0, Nanos::ZERO), ComStatus::NothingNew, "it is not sent");
+    sender.send_group(0);
+    assert_eq!(receiver.wait_signal(1, limit, &mut value), ComStatus::Ok, "its group was sent");
+    assert_eq!(value, 5);
+    assert_eq!(receiver.wait_group(0, Nanos::ZERO), ComStatus::NothingNew, "it was received");
+    for none in [3, 99] {
+        assert_eq!(receiver.wait_signal(none, limit, &mut value), ComStatus::NotOk);
+    }
+    assert_eq!(receiver.wait_group(7, limit), ComStatus::NotOk);
+    assert_eq!(sender.with_wait_clock(Some(clock)).wait_group(0, limit), ComStatus::NotOk);
 }
 
 #[test]

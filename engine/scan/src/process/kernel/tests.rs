@@ -144,7 +144,7 @@ fn load(
     loading::prepare().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let module = compiled(folder.path(), "kernel.c", "-O1");
-    let channels = Channels::open(&[]).unwrap();
+    let channels = Channels::open(&[], true).unwrap();
     let provision = Box::leak(Box::new(Provision { table: channels.table(), kernel }));
     let services = Box::leak(Box::new(Services::new(provision)));
     let loader = Loader {

@@ -169,7 +169,7 @@ fn be_cut_off(module: PathBuf) -> ! {
     let region = exchange.region();
     begin(region).unwrap();
     let watched: Arc<[_]> = [(); 2].map(|()| watched_loader(Nanos::from_millis(1))).into();
-    let channels = Channels::open(&[]).unwrap();
+    let channels = Channels::open(&[], true).unwrap();
     let services = Provision { table: channels.table(), kernel: &NoKernel };
     let services = Services::new(&services);
     let loader = Loader {

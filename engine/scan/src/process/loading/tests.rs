@@ -42,7 +42,7 @@ fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
     let (name, entries, signals) = ("loop".to_owned(), [QUEUE].into(), [0].into());
     let device = None;
     let job = ChannelJob { name, descriptor, device, sends: false, entries, signals };
-    let table = TABLE.get_or_init(|| Channels::open(&[job]).unwrap().table());
+    let table = TABLE.get_or_init(|| Channels::open(&[job], true).unwrap().table());
     let watched = [watched_loader(Nanos::from_millis(1))];
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -74,7 +74,7 @@ fn load_with(initialize: &str, limit: Nanos) -> (Result<(), String>, Vec<Happeni
     let exchange = Exchange::create(&shape).unwrap();
     let watched: Arc<[Watched]> = [watched_loader(limit)].into();
     let (region, file) = (exchange.region(), exchange.file().unwrap());
-    let channels = Channels::open(&[]).unwrap();
+    let channels = Channels::open(&[], true).unwrap();
     let services = Provision { table: channels.table(), kernel: &NoKernel };
     let services = Services::new(&services);
     let loader = Loader {
