@@ -7,9 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use quietcore_linux_guest::kernel::Kernel;
-
 use crate::job::{ALIVE, OUT_TAG, PROJECT_TAG, ROOT_TAG, STATUS};
+use crate::kernel::Kernel;
 use crate::kind::Kind;
 use crate::standstill::{Heart, STANDS_STILL};
 
@@ -177,7 +176,7 @@ impl Machine<'_> {
     /// Returns `true` if a machine that holds guests has written this to `file`.
     fn has_told(&self, file: &Path, text: &str) -> bool {
         let told = fs::read(file).unwrap_or_default();
-        self.kind.holds_guests() && String::from_utf8_lossy(&told).contains(text)
+        self.kind.holds_guests && String::from_utf8_lossy(&told).contains(text)
     }
 
     /// Why it ended before its scenario did.
@@ -204,26 +203,58 @@ impl Machine<'_> {
             let threads = if self.takes_turns { "tcg,thread=single" } else { "tcg,thread=multi" };
             command.args(["-accel", threads, "-smp", &self.processors.to_string()]);
         }
-        command.arg("-kernel").arg(&self.kernel.image);
-        command.arg("-initrd").arg(self.initramfs);
-        // A panic ends the machine, since it may not start again.
-        let words = "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init";
-        command.args(["-append", words, "-device", "virtio-rng-pci"]);
-        share(&mut command, ROOT_TAG, Path::new("/"), true);
-        share(&mut command, PROJECT_TAG, self.project, true);
-        share(&mut command, OUT_TAG, self.out, false);
+        self.starts(&mut command);
+        self.device(&mut command, "virtio-rng-pci");
+        self.share(&mut command, ROOT_TAG, Path::new("/"), true);
+        self.share(&mut command, PROJECT_TAG, self.project, true);
+        self.share(&mut command, OUT_TAG, self.out, false);
+        for (tag, folder) in self.kernel.layers() {
+            self.share(&mut command, &tag, folder, true);
+        }
         command
+    }
+
+    /// Adds what the machine starts: the kernel, or the hypervisor, which gets kernel and initramfs
+    /// as modules of the Multiboot protocol, the first with its command line.
+    fn starts(&self, command: &mut Command) {
+        // A panic ends the machine, since it may not start again.
+        let words = format!("{} quiet loglevel=4 panic=-1 rdinit=/init", self.kind.words);
+        let Some((hypervisor, files)) = self.kind.hypervisor.zip(self.kernel.under.as_ref()) else {
+            command.arg("-kernel").arg(&self.kernel.image);
+            command.arg("-initrd").arg(self.initramfs).arg("-append").arg(words);
+            return;
+        };
+        let modules = format!("{} {words},{}", value(&self.kernel.image), value(self.initramfs));
+        command.arg("-kernel").arg(&files.image).args(["-append", hypervisor.words]);
+        command.arg("-initrd").arg(modules);
+    }
+
+    /// Adds a virtio device. Under a hypervisor the kernel's addresses are not the machine's: the
+    /// device must be used through the kernel's layer for DMA, which QEMU calls `iommu_platform`,
+    /// and offers only where the device is not a legacy one as well.
+    fn device(&self, command: &mut Command, device: &str) {
+        let platform = if self.kind.hypervisor.is_some() {
+            ",disable-legacy=on,iommu_platform=on"
+        } else {
+            ""
+        };
+        command.arg("-device").arg(format!("{device}{platform}"));
+    }
+
+    fn share(&self, command: &mut Command, tag: &str, path: &Path, read_only: bool) {
+        let access = if read_only { "on" } else { "off" };
+        let options = "security_model=none,multidevs=remap";
+        let path = value(path);
+        command
+            .arg("-fsdev")
+            .arg(format!("local,id={tag},path={path},{options},readonly={access}"));
+        self.device(command, &format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
     }
 }
 
-fn share(command: &mut Command, tag: &str, path: &Path, read_only: bool) {
-    let access = if read_only { "on" } else { "off" };
-    // A comma in a value is written twice.
-    let path = path.to_string_lossy().replace(',', ",,");
-    let options = "security_model=none,multidevs=remap";
-    command
-        .arg("-virtfs")
-        .arg(format!("local,path={path},mount_tag={tag},{options},readonly={access}"));
+/// A path as a value in a list of QEMU's, where a comma is written twice.
+fn value(path: &Path) -> String {
+    path.to_string_lossy().replace(',', ",,")
 }
 
 /// A machine that is switched off when nobody waits for it any more.

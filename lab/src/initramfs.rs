@@ -47,6 +47,8 @@ mod tests {
         let init = std::env::current_exe().expect("this test's program");
         let job = Job {
             modules: Vec::new(),
+            layers: Vec::new(),
+            hypervisor_programs: None,
             project: "/project".into(),
             directory: "/project".into(),
             command: vec!["true".into()],

@@ -23,11 +23,20 @@ pub const STATUS: &str = "status";
 /// it has been running.
 pub const ALIVE: &str = "alive";
 
+/// The tag of a share with packages that are laid over the machine's file system.
+pub fn layer_tag(index: usize) -> String {
+    format!("layer{index}")
+}
+
 /// The job of a machine.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Job {
     /// The modules to load, in this order, as paths in the initramfs.
     pub modules: Vec<PathBuf>,
+    /// The tags of the shares that are laid over the machine's file system, the topmost first.
+    pub layers: Vec<String>,
+    /// The folder of the hypervisor's programs, where the machine is its first domain.
+    pub hypervisor_programs: Option<PathBuf>,
     /// The project's folder, here and in the machine.
     pub project: PathBuf,
     /// The folder to begin in.

@@ -1,10 +1,10 @@
 //! Virtual test machines under QEMU.
 //!
-//! Some needs of a partition (PREEMPT_RT, KVM, the kernel's tracers) are not met by every machine
-//! that builds Quietcore. The lab meets them: QEMU, which emulates the processor, starts a kernel
-//! of Debian's with an initramfs made here. The machine sees this machine's file system, read-only,
-//! so that it has the same programs, and runs one *scenario*: a shell script that leaves its
-//! results in `$OUT`, which is a folder here.
+//! Some needs of a partition (PREEMPT_RT, KVM, Xen, the kernel's tracers) are not met by every
+//! machine that builds Quietcore. The lab meets them: QEMU, which emulates the processor, starts a
+//! kernel of Debian's with an initramfs made here, or Xen with that kernel as its first domain. The
+//! machine sees this machine's file system, read-only, so that it has the same programs, and runs
+//! one *scenario*: a shell script that leaves its results in `$OUT`, which is a folder here.
 //!
 //! ```text
 //! scenario, kind ─► kernel (a Debian package, kept in a cache) ─► initramfs (init, its libraries,
@@ -19,6 +19,7 @@
 pub mod emulator;
 pub mod initramfs;
 pub mod job;
+pub mod kernel;
 pub mod kind;
 pub mod scenario;
 pub mod standstill;

@@ -18,11 +18,13 @@ use clap::{Args, Parser, Subcommand};
 use indicatif::ProgressBar;
 use quietcore_lab::emulator::{Broken, Machine};
 use quietcore_lab::job::{ALIVE, Job, STATUS};
+use quietcore_lab::kernel::Kernel;
 use quietcore_lab::kind::{self, KINDS, Kind, MODULES};
 use quietcore_lab::scenario::Scenario;
 use quietcore_lab::standstill::{ANEW_MAX, run_anew};
-use quietcore_lab::{initramfs, scenario};
-use quietcore_linux_guest::{kernel, modules};
+use quietcore_lab::{initramfs, kernel, scenario};
+use quietcore_linux_guest::modules;
+use quietcore_linux_guest::modules::NoModule;
 use quietcore_units::Nanos;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -66,9 +68,9 @@ struct Run {
     /// Number of processors of the machine
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     processors: u8,
-    /// Memory of the machine, in MiB
-    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=65536))]
-    memory: u32,
+    /// Memory of the machine, in MiB [default: 1024; of kind xen 2048]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(256..=65536))]
+    memory: Option<u32>,
     /// Time that the scenario may take
     #[arg(long, default_value = "10 min")]
     limit: Nanos,
@@ -123,7 +125,7 @@ fn list() -> Result<i32, Box<dyn Error>> {
 }
 
 fn fetch(kind: &Kind) -> Result<i32, Box<dyn Error>> {
-    let kernel = kernel::fetch(kind.package, &kernel::cache(), |what| eprintln!("{what}"))?;
+    let kernel = kernel::fetch(kind, &kernel::cache(), |what| eprintln!("{what}"))?;
     println!("{}", kernel.image.display());
     Ok(0)
 }
@@ -137,18 +139,11 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     let (kind, command) = what_to_run(request, &project)?;
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(200));
-    let kernel = kernel::fetch(kind.package, &kernel::cache(), |what| {
+    let kernel = kernel::fetch(kind, &kernel::cache(), |what| {
         progress.set_message(what.to_owned());
     })?;
     let limit = Duration::from_nanos(request.limit.get());
-    let names: Vec<&str> = [MODULES, kind.modules].concat();
-    let job = Job {
-        modules: modules::in_order(&kernel.modules, &names)?,
-        directory: project.clone(),
-        project: project.clone(),
-        command,
-        tell_after: request.tell_after.map_or(limit * 4 / 5, |it| Duration::from_nanos(it.get())),
-    };
+    let job = job(request, kind, &kernel, &project, command)?;
     let scratch = tempfile::tempdir()?;
     let initramfs = scratch.path().join("initramfs");
     let init = std::env::current_exe()?.with_file_name("quietcore-lab-init");
@@ -163,7 +158,7 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
         console: &out.join("console.txt"),
         resets: &out.join("resets.txt"),
         processors: request.processors,
-        memory_mib: request.memory,
+        memory_mib: request.memory.unwrap_or(kind.memory_mib),
         counts_instructions: request.count_instructions,
         takes_turns: request.take_turns,
     };
@@ -197,6 +192,27 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
         }
         Err(broken) => Err(broken.into()),
     }
+}
+
+/// The job of a machine that runs this command.
+fn job(
+    request: &Run,
+    kind: &Kind,
+    kernel: &Kernel,
+    project: &Path,
+    command: Vec<String>,
+) -> Result<Job, NoModule> {
+    let limit = Duration::from_nanos(request.limit.get());
+    let names: Vec<&str> = [MODULES, kind.modules].concat();
+    Ok(Job {
+        modules: modules::in_order(&kernel.modules, &names)?,
+        layers: kernel.layers().into_iter().map(|(tag, _)| tag).collect(),
+        hypervisor_programs: kind.hypervisor.map(|it| PathBuf::from(it.programs)),
+        directory: project.to_owned(),
+        project: project.to_owned(),
+        command,
+        tell_after: request.tell_after.map_or(limit * 4 / 5, |it| Duration::from_nanos(it.get())),
+    })
 }
 
 fn what_to_run(

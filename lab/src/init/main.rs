@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod dom0;
 mod hanging;
 mod held;
 mod mounts;
@@ -48,7 +49,7 @@ fn work() -> Result<(), Box<dyn Error>> {
     for module in &job.modules {
         load(module)?;
     }
-    mounts::make(&job.project)?;
+    mounts::make(&job.project, &job.layers)?;
     let shares = [PathBuf::from("/"), job.project.clone()];
     thread::Builder::new().name("beat".to_owned()).spawn(move || beat(&shares))?;
     let tell_after = job.tell_after;
@@ -56,6 +57,9 @@ fn work() -> Result<(), Box<dyn Error>> {
         .name("hanging".to_owned())
         .spawn(move || hanging::tell_after(tell_after))?;
     Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+    if let Some(programs) = &job.hypervisor_programs {
+        dom0::start(programs)?;
+    }
     let _held = held::Held::machines();
     let status = run(&job);
     fs::write(Path::new(OUT).join(STATUS), format!("{status}\n"))?;

@@ -8,14 +8,18 @@ use quietcore_lab::job::{OUT, OUT_TAG, PROJECT_TAG, ROOT_TAG};
 use rustix::mount::{MountFlags, mount, mount_move};
 
 const SHARE: &str = "trans=virtio,version=9p2000.L,msize=512000";
+/// Folders of the root that packages may hold files for. `/lib` is one of `/usr`.
+const LAID_OVER: [&str; 4] = ["boot", "etc", "usr", "var"];
 
 /// Mounts the shares and what the kernel offers, and makes the host's file system the root.
-pub(crate) fn make(project: &Path) -> io::Result<()> {
+/// The host's file system gets `layers` on top, which are shares with packages.
+pub(crate) fn make(project: &Path, layers: &[String]) -> io::Result<()> {
     let root = Path::new("/host");
     fs::create_dir(root)?;
     // What does not change while the machine runs may be kept in its memory.
     let options = format!("{SHARE},cache=loose");
     attach(ROOT_TAG, root, "9p", MountFlags::RDONLY, &options)?;
+    lay_over(root, layers, &options)?;
     std::env::set_current_dir(root)?;
     mount_move(".", "/").map_err(|error| named(error, root))?;
     rustix::process::chroot(".").map_err(|error| named(error, root))?;
@@ -39,6 +43,48 @@ pub(crate) fn make(project: &Path) -> io::Result<()> {
     attach(PROJECT_TAG, project, "9p", MountFlags::RDONLY, &options)?;
     fs::create_dir_all(OUT)?;
     attach(OUT_TAG, Path::new(OUT), "9p", MountFlags::empty(), SHARE)
+}
+
+/// Mounts what Xen offers its first domain.
+pub(crate) fn attach_xen() -> io::Result<()> {
+    attach("xenfs", Path::new("/proc/xen"), "xenfs", MountFlags::empty(), "")
+}
+
+/// Lays the contents of packages over folders of the root, which programs may write to then, as
+/// those of an installed system may: Xen's keep what they know of a domain in `/var/lib`.
+fn lay_over(root: &Path, layers: &[String], options: &str) -> io::Result<()> {
+    if layers.is_empty() {
+        return Ok(());
+    }
+    let written = Path::new("/written");
+    fs::create_dir(written)?;
+    attach("tmpfs", written, "tmpfs", MountFlags::empty(), "mode=755")?;
+    for layer in layers {
+        let place = Path::new("/").join(layer);
+        fs::create_dir(&place)?;
+        attach(layer, &place, "9p", MountFlags::RDONLY, options)?;
+    }
+    for folder in LAID_OVER {
+        let [upper, work] = ["upper", "work"].map(|it| written.join(format!("{it}-{folder}")));
+        fs::create_dir(&upper)?;
+        fs::create_dir(&work)?;
+        let target = root.join(folder);
+        let lower: Vec<String> = layers
+            .iter()
+            .map(|layer| Path::new("/").join(layer).join(folder))
+            .chain([target.clone()])
+            .filter(|path| path.is_dir())
+            .map(|path| path.display().to_string())
+            .collect();
+        let options = format!(
+            "lowerdir={},upperdir={},workdir={}",
+            lower.join(":"),
+            upper.display(),
+            work.display()
+        );
+        attach("overlay", &target, "overlay", MountFlags::empty(), &options)?;
+    }
+    Ok(())
 }
 
 fn attach(

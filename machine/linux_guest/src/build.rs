@@ -12,8 +12,9 @@ use flate2::{Compression, GzBuilder};
 use crate::archive::{Archive, NoInitramfs, libraries};
 use crate::bill::{self, Part};
 use crate::image::{DESCRIPTION, Description, FileMark, INITRAMFS, KERNEL, VERSION};
-use crate::kernel::{Kernel, NoKernel};
+use crate::kernel::Kernel;
 use crate::modules::{self, NoModule};
+use crate::packages::NoPackage;
 
 /// The modules of the kernel that a guest needs: for the ports to its host.
 pub const MODULES: &[&str] = &["virtio_pci", "virtio_console"];
@@ -31,7 +32,7 @@ const BANNER_BYTES_MAX: usize = 256;
 pub enum BuildError {
     /// There is no kernel for it.
     #[error(transparent)]
-    Kernel(#[from] NoKernel),
+    Kernel(#[from] NoPackage),
     /// A module of the kernel can't be had.
     #[error(transparent)]
     Module(#[from] NoModule),

@@ -1,41 +1,10 @@
 //! Kernels of Debian's, fetched once.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-/// Why there is no kernel.
-#[derive(Debug, thiserror::Error)]
-pub enum NoKernel {
-    /// A program is missing, or can't be run.
-    #[error("can't run `{program}`, which Debian has: {because}")]
-    Program {
-        /// Name of the program.
-        program: String,
-        /// The error of the operating system.
-        because: io::Error,
-    },
-    /// A program ended with a failure.
-    #[error("`{command}` failed: {said}; is a package source reachable?")]
-    Failed {
-        /// The command line that was run.
-        command: String,
-        /// The last line that it said.
-        said: String,
-    },
-    /// The package is not what it should be.
-    #[error("package `{0}` holds no kernel")]
-    Empty(String),
-    /// The cache can't be used.
-    #[error("can't keep the kernel in {path}: {because}")]
-    Cache {
-        /// Path of the folder.
-        path: PathBuf,
-        /// The error of the operating system.
-        because: io::Error,
-    },
-}
+use crate::packages::{self, NoPackage, run};
 
 /// A kernel and its modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,46 +31,22 @@ pub fn cache() -> PathBuf {
 /// is told what takes a while.
 ///
 /// # Errors
-/// [`NoKernel`]; what was begun in the cache is removed.
-pub fn fetch(package: &str, cache: &Path, tell: impl Fn(&str)) -> Result<Kernel, NoKernel> {
+/// [`NoPackage`]; what was begun in the cache is removed.
+pub fn fetch(package: &str, cache: &Path, tell: impl Fn(&str)) -> Result<Kernel, NoPackage> {
     let package = newest(package)?;
-    let folder = cache.join(&package);
-    if !folder.exists() {
-        tell(&format!("fetching {package} (once)"));
-        keep(&package, cache, &folder)?;
-    }
-    look_into(&folder).ok_or(NoKernel::Empty(package))
+    let folder = packages::fetch(&package, &[], cache, &tell)?;
+    look_into(&folder).ok_or(NoPackage::Empty(package))
 }
 
 /// The package with the kernel itself, on which the one that follows the newest depends.
-fn newest(package: &str) -> Result<String, NoKernel> {
+fn newest(package: &str) -> Result<String, NoPackage> {
     let output = run(Command::new("apt-cache").args(["depends", "--important", package]))?;
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines()
         .filter_map(|line| line.trim().strip_prefix("Depends: "))
         .find(|name| name.starts_with("linux-image-"))
         .map(str::to_owned)
-        .ok_or_else(|| NoKernel::Empty(package.to_owned()))
-}
-
-fn keep(package: &str, cache: &Path, folder: &Path) -> Result<(), NoKernel> {
-    let failed = |because| NoKernel::Cache { path: cache.to_owned(), because };
-    fs::create_dir_all(cache).map_err(failed)?;
-    let scratch = tempfile::tempdir_in(cache).map_err(failed)?;
-    run(Command::new("apt-get").args(["download", "--quiet", package]).current_dir(&scratch))?;
-    let archive = fs::read_dir(&scratch)
-        .map_err(failed)?
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .find(|path| path.extension().is_some_and(|extension| extension == "deb"))
-        .ok_or_else(|| NoKernel::Empty(package.to_owned()))?;
-    let contents = scratch.path().join("contents");
-    run(Command::new("dpkg-deb").arg("--extract").arg(archive).arg(&contents))?;
-    match fs::rename(&contents, folder) {
-        // Somebody else has put it there meanwhile.
-        Err(_) if folder.exists() => Ok(()),
-        result => result.map_err(failed),
-    }
+        .ok_or_else(|| NoPackage::Empty(package.to_owned()))
 }
 
 fn look_into(folder: &Path) -> Option<Kernel> {
@@ -119,18 +64,5 @@ fn look_into(folder: &Path) -> Option<Kernel> {
         package: folder.file_name()?.to_string_lossy().into_owned(),
         image: first(folder.join("boot"), "vmlinuz-")?,
         modules: first(folder.join("lib/modules"), "")?,
-    })
-}
-
-fn run(command: &mut Command) -> Result<Output, NoKernel> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|because| NoKernel::Program { program, because })?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(NoKernel::Failed {
-        command: format!("{command:?}"),
-        said: said.lines().last().unwrap_or("it did not say why").to_owned(),
     })
 }

@@ -20,3 +20,4 @@ pub mod build;
 pub mod image;
 pub mod kernel;
 pub mod modules;
+pub mod packages;
