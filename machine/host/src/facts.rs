@@ -48,7 +48,7 @@ pub use processor::cpu::{CoreType, Cpu, LogicalCpu, Node};
 pub use processor::power::{Frequency, IdleState, Power, Throttling};
 pub use scheduler::{Limit, Limits, Scheduler};
 pub use tracing::Tracing;
-pub use virtualization::{Kvm, Virtualization};
+pub use virtualization::{Kvm, Virtualization, Xen};
 
 /// The facts of one machine at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -90,6 +90,23 @@ impl Machine {
         machine
     }
 
+    /// The tuned machine as dom0 of Xen, with the files that Debian's Xen showed in the lab.
+    pub(crate) fn dom0() -> Self {
+        let mut machine = Self::tuned();
+        for (path, text) in [
+            ("proc/xen/capabilities", "control_d\n"),
+            ("sys/hypervisor/type", "xen\n"),
+            ("sys/hypervisor/guest_type", "PV\n"),
+            ("sys/hypervisor/version/major", "4\n"),
+            ("sys/hypervisor/version/minor", "17\n"),
+            ("sys/hypervisor/version/extra", ".7\n"),
+            ("usr/sbin/xl", ""),
+        ] {
+            machine.write(path, text);
+        }
+        machine
+    }
+
     /// Writes a file, with the folders above it.
     pub(crate) fn write(&mut self, path: &str, text: &str) {
         let place = self.folder.path().join(path);

@@ -252,3 +252,16 @@ fn time_that_nobody_could_calibrate_is_not_called_real() {
     let findings = examine(&facts, None);
     assert_eq!(find(&findings, "time-is-real").severity, Severity::Unknown);
 }
+
+#[test]
+fn a_dom0_is_found_and_advised_if_it_lacks_xl() {
+    let mut machine = Machine::dom0();
+    let xen = one(&machine, "xen");
+    assert_eq!((&*xen.read, xen.severity), ("Xen 4.17.7, /usr/sbin/xl", Severity::Ok));
+    machine.remove("usr/sbin/xl");
+    let xen = one(&machine, "xen");
+    assert_eq!((&*xen.read, xen.severity), ("Xen 4.17.7, without `xl`", Severity::Advice));
+    assert!(!xen.fix.is_empty());
+    machine.write("proc/xen/capabilities", "");
+    assert!(examine(&machine.facts(), None).iter().all(|finding| finding.id != "xen"));
+}

@@ -18,6 +18,7 @@ pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(kvm_speed(view));
     findings.push(nested(view));
     findings.push(qemu(view));
+    findings.extend(xen(view));
 }
 
 fn hypervisor(view: &View<'_>) -> Finding {
@@ -118,6 +119,24 @@ fn qemu(view: &View<'_>) -> Finding {
         Reading::Read(path) => draft.read(path.clone()).ok(),
         _ => draft.read("not installed").fix("`apt-get install qemu-system-x86`").advice(),
     }
+}
+
+/// Judges whether domains can be started from here; `None` where this kernel is no dom0.
+fn xen(view: &View<'_>) -> Option<Finding> {
+    let xen = &view.facts.virtualization.xen;
+    if xen.is_dom0 != Reading::Read(true) {
+        return None;
+    }
+    let draft = finding("xen", Area::Virtualization, "dom0 of Xen")
+        .right("with `xl`, which starts domains")
+        .effect(
+            "other domains share the CPUs with this one, and their scheduler is Xen's; domains \
+             can't be started or looked at without `xl`",
+        )
+        .fix("`apt-get install xen-system-amd64`");
+    let version = xen.version.describe(Clone::clone);
+    let program = xen.xl.get().map_or("without `xl`", |path| path.as_str());
+    Some(draft.read(format!("Xen {version}, {program}")).ok_if(xen.xl.get().is_some()))
 }
 
 /// The backends that are as wanted, in words.

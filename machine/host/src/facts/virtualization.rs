@@ -1,12 +1,16 @@
 //! The hypervisor below this kernel, the container around this process, and the kernel's own means
 //! to hold guests.
 
+mod xen;
+
 use serde::{Deserialize, Serialize};
 
 use crate::attempts::{Attempts, CpuidWords, GuestSpeed};
 use crate::facts::Facts;
 use crate::reading::Reading;
 use crate::source::Source;
+
+pub use xen::Xen;
 
 /// The hypervisor below this kernel, and its own means to hold guests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +26,9 @@ pub struct Virtualization {
     /// The program `qemu-system-x86_64`.
     #[serde(default)]
     pub qemu: Reading<String>,
+    /// Xen, if it is the hypervisor below.
+    #[serde(default)]
+    pub xen: Xen,
 }
 
 /// The kernel's own virtual machines.
@@ -85,6 +92,7 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Virtualization 
         container: container(source),
         kvm: kvm(source, attempts),
         qemu: Virtualization::find_qemu(source),
+        xen: xen::read(source),
     }
 }
 
