@@ -1,6 +1,6 @@
 //! Plans of guests under QEMU: what they need of the machine, and what they can't have yet.
 
-use quietcore_site::{Accelerator, Machine, Site, plan_run};
+use quietcore_site::{Accelerator, GuestSystem, Machine, ProgramForm, Site, plan_run};
 
 use super::{degraded, refused};
 use crate::support::{machine, no_guests, read_text};
@@ -50,4 +50,41 @@ fn a_choice_of_the_machine_and_a_fieldbus_are_refused_where_there_is_none() {
     assert!(xen.contains("`process`, `container`, `kvm` or `qemu`"), "{xen}");
     let qemu = read_text(&text.replace("BACKEND", "qemu"));
     assert!(qemu.is_ok(), "a guest of QEMU has both: {qemu:?}");
+}
+
+#[test]
+fn an_image_goes_with_a_linux_guest_and_nothing_else() {
+    let linux = site("guest = { system = \"linux\", image = \"guest-rt\" }");
+    let partition = &linux.partitions()[0];
+    assert_eq!(partition.system, GuestSystem::Linux { image: "guest-rt".to_owned() });
+    assert_eq!(partition.declaration().program, ProgramForm::Module, "it runs in a process");
+    assert_eq!(site("").partitions()[0].declaration().program, ProgramForm::GuestImage);
+    let both = Machine { qemu: Ok(()), kvm: Ok(()), ..machine(2) };
+    assert!(plan_run(&linux, &both).is_ok());
+    assert_eq!(partition.declaration().noun, "Linux guest of QEMU");
+    let refused = |guest: &str| {
+        let text = format!(
+            "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+             backend = \"qemu\"\nguest = {guest}\n[partition.vcr]\ncpus = [1]\n"
+        );
+        read_text(&text).expect_err("it is refused").to_string()
+    };
+    let without = refused("{ system = \"linux\" }");
+    assert!(without.contains("`quietcore guest build --out FOLDER` makes one"), "{without}");
+    let needless = refused("{ image = \"guest-rt\" }");
+    assert!(needless.contains("only a Linux guest starts from an image"), "{needless}");
+    let unknown = refused("{ system = \"linus\", image = \"guest-rt\" }");
+    assert!(unknown.contains("linux"), "{unknown}");
+}
+
+#[test]
+fn a_linux_guest_has_room_for_its_kernel() {
+    let small = read_text(
+        "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+         backend = \"qemu\"\nguest = { system = \"linux\", image = \"g\" }\n[partition.vcr]\n\
+         cpus = [1]\nmemory = \"64 MiB\"\n",
+    );
+    let small = small.unwrap_or_else(|problems| panic!("{problems}"));
+    let both = Machine { qemu: Ok(()), kvm: Ok(()), ..machine(2) };
+    refused(&small, &both, "partition.a.vcr.memory", "a guest has 160 MiB to 64 GiB of its own");
 }
