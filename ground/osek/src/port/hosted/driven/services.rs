@@ -13,7 +13,7 @@ const VERSION_WITH_TIMES: u32 = 2;
 
 type Instant = extern "C" fn(*const c_void) -> u64;
 
-/// The table: `struct quietcore_services`, version 3. A null pointer is `None`.
+/// The table: `struct quietcore_services`, version 4. A null pointer is `None`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Services {
@@ -39,6 +39,8 @@ pub struct Services {
     pub error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
     /// The instant now; from version 3 on.
     pub clock: Option<Instant>,
+    /// Functions of COM that wait, which no task of a kernel may call; from version 4 on.
+    pub waiting: [*const c_void; 2],
 }
 
 /// A copy of the services that are used.
