@@ -72,7 +72,8 @@ impl fmt::Display for ExchangeName {
 }
 
 /// Runs the job that comes on descriptor 0. The first argument is the exchange's
-/// [name](ExchangeName). In a Linux guest the second has the host's threads.
+/// name: its descriptor, with an address where it is a device's memory. In a Linux guest the second
+/// has the host's threads.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let exchange = arguments.next().and_then(|name| ExchangeName::read(name.to_str()?));
     let threads = arguments.next().and_then(|threads| threads_of_host(threads.to_str()?));
