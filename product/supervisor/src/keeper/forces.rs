@@ -12,6 +12,7 @@ use quietcore_program::Symbols;
 use quietcore_program::place::Scalar;
 use quietcore_scan::stage::{Force, Moved};
 
+use super::incarnation::Incarnation;
 use super::saving::some_of;
 use crate::control::NotForced;
 
@@ -58,6 +59,19 @@ impl fmt::Display for WhyNotForced {
 }
 
 impl Forces {
+    /// Returns the forces that a process retains its values with while a build of this generation
+    /// runs; `None` if they are not known.
+    pub(super) fn of_retained(&self, life: &Incarnation<'_>, generation: u32) -> Option<Vec<Held>> {
+        // Without any force, the partition's list of them need not be known.
+        let has_none = self.count() == 0 && life.late.is_empty();
+        // Where another build has taken over, its forces lie elsewhere.
+        let runs = life.region.active().generation == generation;
+        let held = if runs { held_in(life.region.forces()) } else { has_none.then(Vec::new) };
+        // A force that was released already, but before that was noted, still has its value among
+        // the retained ones.
+        held.filter(|held| !runs || self.are_in(held))
+    }
+
     /// Returns the number of forced variables.
     pub(super) fn count(&self) -> usize {
         self.held.len()

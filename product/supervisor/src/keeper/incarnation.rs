@@ -14,7 +14,6 @@ use quietcore_wording::plural;
 
 use super::builds::pending::{Pending, Swap, SwapTiming};
 use super::conduct::CutOff;
-use super::forces::held_in;
 use super::reservation::ReservationWatch;
 use super::standstill::Standstill;
 use super::verbs::{Confirming, LateCommands};
@@ -196,17 +195,8 @@ impl Kept {
         if !at_once && !self.saving.is_due(now) {
             return;
         }
-        // Without any force, the partition's list of them need not be known.
-        let has_none = self.forces.count() == 0 && life.late.is_empty();
-        let generation = self.current.stage.generation;
-        let forced = || {
-            // Where another build has taken over, its forces lie elsewhere.
-            let runs = life.region.active().generation == generation;
-            let held = if runs { held_in(life.region.forces()) } else { has_none.then(Vec::new) };
-            // A force that was released already, but before that was noted, still has its value
-            // among the retained ones.
-            held.filter(|held| !runs || self.forces.are_in(held))
-        };
+        let (forces, generation) = (&self.forces, self.current.stage.generation);
+        let forced = || forces.of_retained(life, generation);
         let saved = self.saving.save(life.retain.as_ref(), &self.current, forced, now, at_once);
         self.tell_unsaved(saved);
     }

@@ -43,6 +43,9 @@ pub(crate) struct Saving {
     buffer: Vec<u8>,
     /// Cycle in which variables were released last: values retained before it are forced ones.
     released: u64,
+    /// Forces until that cycle, and the first cycle of which they are those; `None` if they are not
+    /// known.
+    forced_before: Option<(u64, Vec<Held>)>,
 }
 
 /// The safety of values against loss.
@@ -84,6 +87,7 @@ impl Saving {
             stored,
             buffer: Vec::new(),
             released: 0,
+            forced_before: None,
         })
     }
 
@@ -112,8 +116,10 @@ impl Saving {
         now >= self.next
     }
 
-    /// Takes note that variables were released in a cycle.
-    pub(crate) fn note_release(&mut self, cycle: u64) {
+    /// Takes note that variables were released in a cycle, and of the forces before it, where they
+    /// are known: a process that dies in that cycle has retained nothing since.
+    pub(crate) fn note_release(&mut self, cycle: u64, held: Option<Vec<Held>>) {
+        self.forced_before = held.map(|held| (self.released, held));
         self.released = self.released.max(cycle);
     }
 
@@ -152,12 +158,23 @@ impl Saving {
         let fits = found.generation == current.stage.generation && found.bytes == self.buffer.len();
         // Where a force began or ended meanwhile, nobody knows which value was read.
         let forced = forced().filter(|forced| before.as_ref() == Some(forced));
-        let Some(forced) = forced.filter(|_| fits && found.cycle >= self.released) else { return };
+        let forced = self.forces_of(found.cycle, forced);
+        let Some(forced) = forced.filter(|_| fits) else { return };
         give_back(&forced, &current.retained, &mut self.buffer);
         if found.number != self.saved {
             self.saved = found.number;
             self.take(variables(&current.retained));
         }
+    }
+
+    /// Returns the forces that the values of a cycle were retained with, if it is known: those of
+    /// `now`, or those from before variables were released.
+    fn forces_of(&self, cycle: u64, now: Option<Vec<Held>>) -> Option<Vec<Held>> {
+        if cycle >= self.released {
+            return now;
+        }
+        let (since, held) = self.forced_before.as_ref()?;
+        (cycle >= *since).then(|| held.clone())
     }
 
     /// Makes the content of the buffer the newest values, if it differs from them.
@@ -194,6 +211,7 @@ impl Saving {
     pub(crate) fn new_exchange(&mut self) {
         self.saved = 0;
         self.released = 0;
+        self.forced_before = None;
     }
 }
 

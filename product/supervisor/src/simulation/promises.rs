@@ -202,15 +202,18 @@ impl Promises {
     }
 
     /// Takes note of the values that an ended process has left.
-    pub(super) fn of_end(&mut self, ground: &Ground, exchange: &Exchange) {
+    pub(super) fn of_end(&mut self, ground: &Ground, exchange: &Exchange, now: Nanos) {
         // Values that were retained before a variable was released have its forced value, and are
-        // left out. Where another build has begun, nobody knows where the forces of the one before
-        // lay.
+        // left out where nobody knows which it was before. Where another build has begun, nobody
+        // knows where the forces of the one before lay.
         let left = self.retained_now(ground, exchange);
         let runs = exchange.region().active().generation;
         let is_forced = self.forces.may_be();
         let is_known = |generation| generation == runs || !is_forced;
         self.left = left.filter(|(generation, _)| !self.is_released && is_known(*generation));
+        if self.left.is_none() {
+            self.samples.retain(|(at, _)| now.saturating_sub(*at) >= AGE_MAX);
+        }
     }
 
     /// Returns the generation and the `a` of the values that a process retains.

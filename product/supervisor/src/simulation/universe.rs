@@ -253,7 +253,7 @@ impl Universe {
             collect(state, &own.core);
             let ended = format!("process {number} has ended: {:?}", own.core.turn.ended());
             state.tell(&ended);
-            state.promises.of_end(&self.ground, &own.exchange);
+            state.promises.of_end(&self.ground, &own.exchange, state.now);
         });
     }
 

@@ -90,7 +90,7 @@ impl Kept {
         let before = std::mem::replace(&mut self.current, pending.staged.clone());
         let fault_cycle = life.fault_cycle.take();
         self.forces = pending.forces.clone();
-        self.saving.note_release(swap.cycle);
+        self.saving.note_release(swap.cycle, None);
         self.tell_not_forced(&pending.not_forced);
         // A program in fault is no state to come back to.
         let on_probation = pending.staged.stage.on_probation && life.faulty.is_none();

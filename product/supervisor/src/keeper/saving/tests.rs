@@ -63,6 +63,7 @@ fn saving(storage: Arc<dyn Storage>, folder: &Path, now: Instant) -> Saving {
         stored: Stored::Written,
         buffer: Vec::new(),
         released: 0,
+        forced_before: None,
     }
 }
 
@@ -126,4 +127,25 @@ fn the_first_values_after_all_were_forgotten_are_kept() {
     take(&mut saving, 3);
     saving.store(start + SAVE_EVERY * 2, false).unwrap();
     assert_eq!(saving.stored, Stored::Written);
+}
+
+/// Goal: a process that dies in the cycle in which variables are released loses no values of the
+/// cycles before, and leaves no forced one behind. Found by the simulation.
+#[test]
+fn values_from_before_a_release_are_of_the_forces_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut saving = saving(Arc::new(Disk), folder.path(), Instant::now());
+    let held = |before| {
+        let target = Target { offset: 0, bytes: 1, mask: u64::MAX };
+        vec![Held { force: Assignment { target, value: 0 }, before }]
+    };
+    let forces_of = |saving: &Saving, cycle| saving.forces_of(cycle, Some(Vec::new()));
+    saving.note_release(10, Some(held(1)));
+    saving.note_release(20, Some(held(2)));
+    assert_eq!(forces_of(&saving, 20), Some(Vec::new()));
+    assert_eq!(forces_of(&saving, 19), Some(held(2)));
+    assert_eq!(forces_of(&saving, 10), Some(held(2)));
+    assert_eq!(forces_of(&saving, 9), None);
+    saving.note_release(30, None);
+    assert_eq!(forces_of(&saving, 29), None);
 }

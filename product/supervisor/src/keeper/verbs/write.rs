@@ -1,6 +1,6 @@
 //! `write` and `unforce-all`: groups of changes, taken between two cycles.
 
-use quietcore_exchange::{Command, Outcome, Target};
+use quietcore_exchange::{Command, Held, Outcome, Target};
 
 use super::confirm::Confirming;
 use super::{ANSWER_MAX, nanos, rejected};
@@ -131,6 +131,10 @@ impl Kept {
             // The places of its forces were chosen when it was staged.
             return Err(Refusal::BuildEndsForce.at(place));
         }
+        // Commands that no cycle took yet may change the forces at any time.
+        let running = self.current.stage.generation;
+        let is_known = life.late.is_empty();
+        let held = is_known.then(|| self.forces.of_retained(life, running)).flatten();
         let ticket = life
             .commands
             .publish(&commands, generation)
@@ -145,7 +149,7 @@ impl Kept {
             let outcome = outcomes.and_then(|outcomes| outcomes.outcome(ticket));
             match outcome {
                 Some(Outcome { cycle, result: Ok(()) }) => {
-                    self.note_applied(life, &commands, &paths, cycle, by);
+                    self.note_applied(life, &commands, &paths, (cycle, held), by);
                     return Ok(cycle);
                 }
                 Some(Outcome { result: Err((_, why)), .. }) => return Err(rejected(place, why)),
@@ -159,13 +163,14 @@ impl Kept {
         Err(Refusal::NotTaken { within: nanos(patience) }.at(place))
     }
 
-    /// Takes note of the variables that applied commands force and release.
+    /// Takes note of the variables that applied commands force and release in a cycle, with the
+    /// forces before it where they are known.
     fn note_applied(
         &mut self,
         life: &mut Incarnation<'_>,
         commands: &[Command],
         paths: &[String],
-        cycle: u64,
+        (cycle, held): (u64, Option<Vec<Held>>),
         by: Option<&Asker>,
     ) {
         self.forces.note(commands, paths, &self.current.build.symbols);
@@ -174,7 +179,7 @@ impl Kept {
             self.tell_forced(commands, paths, cycle, by);
         }
         if commands.iter().any(|it| matches!(it, Command::Unforce(_) | Command::UnforceAll)) {
-            self.saving.note_release(cycle);
+            self.saving.note_release(cycle, held);
             if let Some(pending) = &mut life.pending {
                 pending.forces.keep_those_of(&self.forces);
             }
@@ -247,7 +252,7 @@ impl Kept {
             match outcomes.outcome(late.ticket) {
                 Some(Outcome { cycle, result: Ok(()) }) => {
                     let by = late.by.as_ref();
-                    self.note_applied(life, &late.commands, &late.paths, cycle, by);
+                    self.note_applied(life, &late.commands, &late.paths, (cycle, None), by);
                 }
                 Some(Outcome { result: Err(_), .. }) => {}
                 None => life.late.push(late),
