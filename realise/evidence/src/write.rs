@@ -33,6 +33,15 @@ impl Writer {
         Ok(Self { is_new: true, ..Self::open(root)? })
     }
 
+    /// Removes a new folder into which nothing was written, so that its path can be used again.
+    pub fn give_up(self) {
+        if self.is_new {
+            // What is not empty is not removed by these.
+            let _ = fs::remove_dir(self.root.join(folder::RECORDS));
+            let _ = fs::remove_dir(&self.root);
+        }
+    }
+
     /// Goes on with a folder that exists.
     ///
     /// # Errors

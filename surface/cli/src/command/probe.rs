@@ -77,8 +77,13 @@ fn by_hand(
         let mut context = ProbeContext { machine, room, observer: &mut bar, stop };
         probe.prepare(&mut context)?;
         let writer = out.map(Writer::create).transpose()?;
-        let records = probe.measure(&mut context)?;
-        Ok::<_, Failure>((writer, records))
+        match probe.measure(&mut context) {
+            Ok(records) => Ok::<_, Failure>((writer, records)),
+            Err(error) => {
+                writer.into_iter().for_each(Writer::give_up);
+                Err(error.into())
+            }
+        }
     })??;
     drop(bar);
     let ProbeTerms { site_sha256, classes, exceedance, declared } = probe.terms();
