@@ -22,6 +22,7 @@ mod box_plot;
 mod catalogue;
 pub mod exhibit;
 mod papers;
+pub mod reproduction;
 
 use std::sync::LazyLock;
 

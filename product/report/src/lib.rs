@@ -11,7 +11,8 @@
 //! come from files that anyone may have written, so HTML and XML escape them and the terminal gets
 //! no control character of theirs.
 //!
-//! Over a folder of runs stands one more page, [`index`], with the trend of each partition.
+//! Over a folder of runs stands one more page, [`index`], with the trend of each partition; over
+//! the folders of a paper's experiment one with its tables and figures, [`reproduction`].
 //!
 //! [`Summary`] decides what the evidence says; the three renderers only show it, so they can't
 //! disagree.
@@ -22,14 +23,14 @@ pub mod comparison;
 pub mod derived;
 mod figures;
 pub mod html;
-pub mod index;
 pub mod junit;
+mod pages;
 mod plot;
-pub mod recording;
 pub mod section;
 pub mod summary;
 pub mod table;
 pub mod text;
 
 pub use derived::published::{Published, PublishedBox};
+pub use pages::{index, recording, reproduction};
 pub use summary::Summary;

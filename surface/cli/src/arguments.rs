@@ -2,6 +2,7 @@
 //! clock and print nothing.
 
 mod backend;
+mod campaign;
 mod channel;
 mod choice;
 mod documents;
@@ -26,6 +27,7 @@ use quietcore_units::{CpuSet, Nanos, WakeKind};
 use self::choice::{Choice, one_of};
 
 pub(crate) use backend::ProbeBackend;
+pub(crate) use campaign::PaperCampaign;
 pub(crate) use channel::ChannelRequest;
 pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
 pub(crate) use experiment::{Disturb, Rounds, Tune};
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Run a site's campaign on this machine and judge it against the application classes
     Qualify(Qualify),
+    /// Run the whole experiment of a paper on this machine, within a time that you give
+    Campaign(PaperCampaign),
     /// Find out what each control of the machine does for a site, and which it needs
     Tune(Tune),
     /// Find out what each kind of neighbour does to a partition, and why

@@ -29,6 +29,7 @@ use clap::Parser as _;
 
 fn main() -> ExitCode {
     completion::answer();
+    command::campaign::child::end_with_campaign();
     // A file beyond the limit of this user (`ulimit -f`) is an error like others, and told. Without
     // a handler the kernel ends the program instead. Nobody looks at the flag.
     let told = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());

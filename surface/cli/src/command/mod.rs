@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod campaign;
 mod doctor;
 mod documents;
 mod experiment;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Init(request) => writing::init::run(&request),
         Command::Plan(request) => plan::run(&request),
         Command::Qualify(request) => qualify::run(&request),
+        Command::Campaign(request) => campaign::run(&request),
         Command::Tune(request) => experiment::tune::run(&request),
         Command::Disturb(request) => experiment::disturb::run(&request),
         Command::Probe(request) => probe::run(request),

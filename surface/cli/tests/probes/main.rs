@@ -12,3 +12,4 @@ mod ethercat;
 mod first_program;
 mod memory;
 mod osek;
+mod reproduction;

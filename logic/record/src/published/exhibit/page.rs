@@ -15,8 +15,11 @@ Quietcore implements five papers. This page lists every table and every figure o
 commands that make its counterpart here, and what differs from the paper's method. Texts and tables
 call the papers by author and year.
 
-- Type the commands in the root of the repository. They take as long as the papers measured; give a
-  shorter `--duration` for a first look. Site files of the papers are in `examples/papers`.
+- `quietcore campaign queiroz2023` runs all commands of a paper within a time that you give, half
+  an hour by default. It names what this machine can't do, and makes a page of the paper's tables
+  and figures; `--plan` says what it would run.
+- Or type the commands in the root of the repository. They take as long as the papers measured;
+  give a shorter `--duration` for a first look. Site files of the papers are in `examples/papers`.
 - Rows that begin with the same command share its folder: `--out` never writes into one that is
   there.
 - What a machine must have is said by `quietcore doctor`, and by `quietcore plan` for a site file.

@@ -104,9 +104,9 @@ pub(super) const ALL: &[Exhibit] = &[
         ("queiroz2023/figure-6", "Hypervisors of type 1 and type 2, and containers"),
         Content::Drawing,
         &[
-            "quietcore probe latency --backend container --out container",
-            "quietcore probe latency --backend kvm --out guest",
-            "quietcore compare container guest",
+            "quietcore probe latency --backend container --out in-container",
+            "quietcore probe latency --backend kvm --out in-guest",
+            "quietcore compare in-container in-guest",
         ],
         Some("type 1 needs the backend `xen`"),
         "measured instead of drawn; our monitor is a process of the host, as with type 2",

@@ -1,0 +1,121 @@
+//! The reproduction of a paper: the commands of all its exhibits, each once.
+//!
+//! ```text
+//! exhibits of the paper ─► commands in their order ─► each once, with the exhibits it is part of
+//!                                                          │
+//!                              Course ◄── what became of each
+//! ```
+//!
+//! Exhibits that begin with the same command share its evidence folder, so one measurement serves
+//! several tables and figures.
+
+mod course;
+
+use super::exhibit::{Exhibit, exhibits};
+use super::papers;
+
+pub use course::{Course, Made, Outcome, Ran, SCHEMA};
+
+/// A command of a reproduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The command, as it is typed in the root of the repository.
+    pub command: &'static str,
+    /// The exhibits that it is part of, such as `queiroz2023/table-3`; never empty.
+    pub exhibits: Vec<&'static str>,
+}
+
+impl Step {
+    /// Returns the words of the command after `quietcore`.
+    pub fn words(&self) -> Vec<&'static str> {
+        self.command.split(' ').skip(1).collect()
+    }
+
+    /// Returns the evidence folder that it makes, as it is named on its command line.
+    pub fn folder(&self) -> Option<&'static str> {
+        let words = self.words();
+        words.windows(2).find(|pair| pair[0] == "--out").map(|pair| pair[1])
+    }
+
+    /// Returns the evidence folders that it reads.
+    pub fn reads(&self) -> Vec<&'static str> {
+        match self.words().as_slice() {
+            ["compare", rest @ ..] => {
+                rest.iter().take_while(|word| !word.starts_with("--")).copied().collect()
+            }
+            ["report" | "show", folder, ..] => vec![folder],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns the keys of the papers, such as `queiroz2023`.
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    papers::ALL.into_iter().map(|citation| citation.key)
+}
+
+/// Returns the tables and figures of a paper, by its key.
+pub fn exhibits_of(key: &str) -> Vec<&'static Exhibit> {
+    exhibits().iter().filter(|exhibit| exhibit.citation().key == key).collect()
+}
+
+/// Returns the commands of a paper, by its key: each stands behind those whose folders it reads.
+/// Empty if there is no such paper.
+pub fn steps(key: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for exhibit in exhibits_of(key) {
+        for command in exhibit.commands {
+            match steps.iter_mut().find(|step| step.command == *command) {
+                Some(step) => step.exhibits.push(exhibit.id),
+                None => steps.push(Step { command, exhibits: vec![exhibit.id] }),
+            }
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_command_of_a_paper_is_a_step_once() {
+        for key in keys() {
+            let steps = steps(key);
+            let commands: BTreeSet<&str> = steps.iter().map(|step| step.command).collect();
+            assert_eq!(commands.len(), steps.len(), "{key}");
+            for exhibit in exhibits_of(key) {
+                let own = steps.iter().filter(|step| step.exhibits.contains(&exhibit.id));
+                assert_eq!(own.count(), exhibit.commands.len(), "{}", exhibit.id);
+            }
+        }
+        assert!(steps("nobody1999").is_empty());
+    }
+
+    /// Goal: all steps of a paper can be run in one folder, one after the other.
+    #[test]
+    fn a_folder_is_made_by_one_step_before_others_read_it() {
+        for key in keys() {
+            let mut made = BTreeSet::new();
+            for step in steps(key) {
+                for folder in step.reads() {
+                    assert!(made.contains(folder), "{key}: `{}`", step.command);
+                }
+                let is_new = step.folder().is_none_or(|folder| made.insert(folder));
+                assert!(is_new, "{key}: `{}` writes into a folder of another", step.command);
+            }
+        }
+    }
+
+    #[test]
+    fn folders_are_found_among_the_words() {
+        let step = |command| Step { command, exhibits: vec!["a/b"] };
+        assert_eq!(step("quietcore qualify site.toml --out run").folder(), Some("run"));
+        assert_eq!(step("quietcore compare a b").reads(), ["a", "b"]);
+        assert_eq!(step("quietcore compare a --with t/1").reads(), ["a"]);
+        assert_eq!(step("quietcore show run").reads(), ["run"]);
+        assert_eq!(step("quietcore plan site.toml").reads(), [""; 0]);
+    }
+}

@@ -1,0 +1,274 @@
+//! `quietcore campaign`: a paper's whole experiment on this machine.
+//!
+//! ```text
+//! commands of the paper ─► extent of each ─► schedule ─► Course ─► one process after the other
+//!                                                          │
+//!                          campaign.json, index.html ◄─────┘ written after each
+//! ```
+
+pub(crate) mod child;
+mod extent;
+mod schedule;
+mod text;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Parser as _;
+use quietcore_evidence::{read_manifest, write_whole};
+use quietcore_record::published::reproduction::{self, Course, Outcome, Ran, SCHEMA, Step};
+use quietcore_report::reproduction as page;
+use quietcore_units::Nanos;
+
+use self::extent::{Extent, with_length};
+use crate::arguments::{Arguments, Command, PaperCampaign};
+use crate::runs;
+use crate::status::{Failure, Status};
+use crate::terminal::say;
+use crate::{files, machine};
+
+/// The document of the campaign, in its folder.
+const DOCUMENT: &str = "campaign.json";
+/// Limit of its size in bytes.
+const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+/// Limit of what a command printed that is shown on the page, in bytes.
+const PRINTED_BYTES_MAX: usize = 64 << 10;
+/// The folder for what an interrupted command has left, so that it can be run again.
+const LEFT: &str = "interrupted";
+/// The beginning of paths in the list of commands that lie in the folder of examples.
+const EXAMPLES: &str = "examples/";
+
+pub(super) fn run(request: &PaperCampaign) -> Result<Status, Failure> {
+    let stop = machine::stop_flag()?;
+    let (folder, mut course) = match &request.resume {
+        Some(folder) => (folder.clone(), resumed(folder)?),
+        None => {
+            let course = begun(request, &stop)?;
+            if request.plan {
+                super::print(&text::plan(&course))?;
+                return Ok(Status::Done);
+            }
+            (make_folder(request, &course)?, course)
+        }
+    };
+    let folder = folder.canonicalize()?;
+    write(&folder, &course)?;
+    say(format_args!(
+        "{}: {} commands, about {} in all, in {}",
+        course.paper,
+        course.commands.len(),
+        course.expected(),
+        folder.display()
+    ));
+    run_all(&mut course, &folder, &stop)?;
+    if request.json {
+        super::print_json(&course)?;
+    } else {
+        super::print(&text::outcome(&course))?;
+    }
+    say(format_args!("page: {}", folder.join(runs::INDEX).display()));
+    if stop.load(Ordering::Relaxed) {
+        let folder = request.resume.as_ref().unwrap_or(&folder).display();
+        say(format_args!("interrupted; go on with: quietcore campaign --resume {folder}"));
+    }
+    Ok(Status::of(course.is_whole()))
+}
+
+/// Runs every command that is not done, and writes what became of it after each.
+fn run_all(course: &mut Course, folder: &Path, stop: &AtomicBool) -> Result<(), Failure> {
+    for (index, step) in reproduction::steps(&course.paper).iter().enumerate() {
+        if course.commands[index].outcome.is_done() {
+            continue;
+        }
+        let mut bar = text::Bar::new(course, index);
+        let outcome = run_one(&mut course.commands[index], (index, step), folder, stop, &mut bar)?;
+        bar.finish(&outcome);
+        course.commands[index].outcome = outcome;
+        write(folder, course)?;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a command in the folder of the campaign.
+fn run_one(
+    ran: &mut Ran,
+    (index, step): (usize, &Step),
+    folder: &Path,
+    stop: &AtomicBool,
+    bar: &mut text::Bar,
+) -> Result<Outcome, Failure> {
+    let is_missing = |name: &&&str| !folder.join(name).join("manifest.json").is_file();
+    if let Some(missing) = step.reads().iter().find(is_missing) {
+        return Ok(Outcome::NothingToRead { folder: (*missing).to_owned() });
+    }
+    let words = match leftover(ran, folder)? {
+        Leftover::Whole => return Ok(Outcome::Done { took_ns: 0 }),
+        Leftover::Begun(name) => vec!["qualify".to_owned(), "--resume".to_owned(), name],
+        Leftover::Nothing => ran.words.clone(),
+    };
+    let printed = format!("{:02}-{}.txt", index + 1, words[0]);
+    let outcome = child::run(&words, folder, &folder.join(&printed), stop, || bar.look())?;
+    ran.printed =
+        fs::metadata(folder.join(&printed)).is_ok_and(|it| it.len() > 0).then_some(printed);
+    Ok(outcome)
+}
+
+/// Leftovers of an earlier attempt at a command.
+enum Leftover {
+    /// Nothing, or nothing that is still in the way.
+    Nothing,
+    /// An evidence folder of this name that `qualify` goes on with.
+    Begun(String),
+    /// All that the command makes: the campaign ended before that was noted.
+    Whole,
+}
+
+/// Looks for the evidence folder of a command, and puts aside one that nothing can go on with.
+fn leftover(ran: &Ran, folder: &Path) -> Result<Leftover, Failure> {
+    let Some(name) = ran.folder.as_ref().filter(|name| folder.join(name).exists()) else {
+        return Ok(Leftover::Nothing);
+    };
+    let is_judged = folder.join(name).join("evidence.json").is_file();
+    let is_campaign = ran.words.first().is_some_and(|verb| verb == "qualify");
+    match read_manifest(&folder.join(name)) {
+        Ok(manifest) if manifest.complete && is_judged => return Ok(Leftover::Whole),
+        Ok(manifest) if !manifest.complete && is_campaign => {
+            return Ok(Leftover::Begun(name.clone()));
+        }
+        _ => {}
+    }
+    let aside = folder.join(LEFT);
+    fs::create_dir_all(&aside)?;
+    fs::rename(folder.join(name), aside.join(format!("{name}-{}", machine::time_of_day())))?;
+    Ok(Leftover::Nothing)
+}
+
+/// Plans the campaign of a paper.
+fn begun(request: &PaperCampaign, stop: &AtomicBool) -> Result<Course, Failure> {
+    let paper = request.paper.as_deref().expect("clap asks for the paper without --resume");
+    let examples = examples(&request.examples)?;
+    let steps = reproduction::steps(paper);
+    let mut words: Vec<Vec<String>> = steps.iter().map(|step| here(step, &examples)).collect();
+    let extents: Result<Vec<Extent>, Failure> =
+        words.iter().map(|words| Extent::of(&parsed(words)?, Path::new(""))).collect();
+    let extents = extents?;
+    let lengths = if request.whole {
+        vec![None; extents.len()]
+    } else {
+        schedule::lengths(&extents, request.within)?
+    };
+    for (words, each) in words.iter_mut().zip(&lengths) {
+        if let Some(each) = each {
+            *words = with_length(words, *each);
+        }
+    }
+    let facts = machine::read_facts(stop)?;
+    let planned = steps.iter().zip(words).zip(extents.iter().zip(&lengths));
+    let commands = planned.map(|((step, words), (extent, each))| Ran {
+        command: step.command.to_owned(),
+        words,
+        each_ns: each_of(*extent, *each).map(Nanos::get),
+        expected_ns: extent.time(*each).get(),
+        folder: step.folder().map(str::to_owned),
+        printed: None,
+        outcome: Outcome::Left,
+    });
+    Ok(Course {
+        schema: SCHEMA.to_owned(),
+        paper: paper.to_owned(),
+        started_at: machine::time_of_day(),
+        within_ns: (!request.whole).then_some(request.within.get()),
+        timing_not_valid: machine::emulated(&facts),
+        commands: commands.collect(),
+    })
+}
+
+fn each_of(extent: Extent, each: Option<Nanos>) -> Option<Nanos> {
+    match extent {
+        Extent::Asked { whole, .. } => Some(each.unwrap_or(whole)),
+        Extent::Fixed(_) => None,
+    }
+}
+
+/// Returns the folder of examples as an absolute path.
+fn examples(folder: &Path) -> Result<PathBuf, Failure> {
+    let missing = || {
+        Failure::new(format_args!(
+            "--examples {}: the papers' site files are not there (`papers/queiroz2023.toml`); run \
+             this in Quietcore's source folder, or name its folder `examples`",
+            folder.display()
+        ))
+    };
+    let found = folder.canonicalize().map_err(|_| missing())?;
+    if found.join("papers").is_dir() { Ok(found) } else { Err(missing()) }
+}
+
+/// Returns the words of a step with the paths of this machine.
+fn here(step: &Step, examples: &Path) -> Vec<String> {
+    let here = |word: &str| match word.strip_prefix(EXAMPLES) {
+        Some(rest) => examples.join(rest).display().to_string(),
+        None => word.to_owned(),
+    };
+    step.words().into_iter().map(here).collect()
+}
+
+fn parsed(words: &[String]) -> Result<Command, Failure> {
+    let words = std::iter::once("quietcore").chain(words.iter().map(String::as_str));
+    Ok(Arguments::try_parse_from(words)?.command)
+}
+
+fn make_folder(request: &PaperCampaign, course: &Course) -> Result<PathBuf, Failure> {
+    let default = || {
+        let name = quietcore_evidence::folder_name(&course.started_at, &course.paper);
+        Path::new(runs::RUNS).join(name)
+    };
+    let folder = request.out.clone().unwrap_or_else(default);
+    if folder.exists() {
+        return Err(Failure::new(format_args!(
+            "--out {}: it is there already; `quietcore campaign --resume {}` goes on with a \
+             campaign in it",
+            folder.display(),
+            folder.display()
+        )));
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Reads the document of a campaign that was begun.
+fn resumed(folder: &Path) -> Result<Course, Failure> {
+    let path = folder.join(DOCUMENT);
+    let bytes = files::read(&path, DOCUMENT_BYTES_MAX)?;
+    let wrong = |why: &str| Failure::new(format_args!("quietcore: `{}` {why}", path.display()));
+    if bytes.len() > DOCUMENT_BYTES_MAX {
+        return Err(wrong("is too large for the document of a campaign"));
+    }
+    let course: Course = serde_json::from_slice(&bytes)
+        .map_err(|error| wrong(&format!("is not the document of a campaign: {error}")))?;
+    if !course.fits(&reproduction::steps(&course.paper)) {
+        return Err(wrong("is of another version of Quietcore; begin a new campaign"));
+    }
+    Ok(course)
+}
+
+fn write(folder: &Path, course: &Course) -> Result<(), Failure> {
+    let mut document = serde_json::to_string_pretty(course)?;
+    document.push('\n');
+    write_whole(&folder.join(DOCUMENT), document.as_bytes())?;
+    let printed: Vec<Option<String>> =
+        course.commands.iter().map(|ran| read_printed(folder, ran)).collect();
+    write_whole(&folder.join(runs::INDEX), page::render(course, &printed).as_bytes())?;
+    Ok(())
+}
+
+/// Reads what a command printed, where it is as short as a table.
+fn read_printed(folder: &Path, ran: &Ran) -> Option<String> {
+    let path = folder.join(ran.printed.as_ref()?);
+    let bytes = files::read(&path, PRINTED_BYTES_MAX).ok()?;
+    let is_short = bytes.len() <= PRINTED_BYTES_MAX;
+    is_short.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
