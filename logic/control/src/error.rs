@@ -189,6 +189,11 @@ pub enum Refusal {
     },
     /// A recording takes each zeroth cycle.
     EveryNone,
+    /// The partition is a guest with a system of its own, and the request is about a program.
+    NoProgram {
+        /// The partition, as it is called on the command line.
+        partition: String,
+    },
     /// Something on our side failed.
     Failed {
         /// The failure, as a sentence.
@@ -233,7 +238,8 @@ impl Refusal {
             | Self::ChangeCount { .. }
             | Self::ValueOrNone { .. }
             | Self::TraceCount { .. }
-            | Self::EveryNone => ErrorKind::BadRequest,
+            | Self::EveryNone
+            | Self::NoProgram { .. } => ErrorKind::BadRequest,
             Self::OtherUser | Self::Failed { .. } => ErrorKind::Failed,
         }
     }
@@ -246,6 +252,9 @@ impl Refusal {
             }
             Self::LibraryHeld { partition } => {
                 return format!("start its process anew first: `quietcore restart {partition}`");
+            }
+            Self::NoProgram { partition } => {
+                return format!("look at its console with `quietcore console {partition}`");
             }
             Self::NoValue { variable } => return format!("write it as {variable}=VALUE"),
             Self::NotRunning => "look with `quietcore ps`; start it with `quietcore restart`",
@@ -364,6 +373,10 @@ impl Refusal {
             Self::OtherUser => "another user runs this site",
             Self::NoDescriptors => "no file descriptors are left",
             Self::ProcessEnded => "the partition's process has ended, and no cycle took the change",
+            Self::NoProgram { .. } => {
+                "the partition is a guest with a system of its own, and runs no program of the \
+                 site: it has no variables, builds or cycles"
+            }
             Self::NoCycles => "the task runs no cycles",
             Self::ReadOnly => "the variable can't be written: it is a constant or an address",
             Self::NoValue { .. } => "there is no value",

@@ -204,6 +204,20 @@ pub struct PartitionState {
     /// were set; a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<String>,
+    /// The file of what the guest has written to its console; only of a guest with a system of its
+    /// own, which runs no program of the site. It has no cycles, and its counters are zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub console: Option<PathBuf>,
+    /// The socket on which VNC shows its screen, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vnc: Option<PathBuf>,
+}
+
+impl PartitionState {
+    /// Returns `true` if it runs a program of the site, which has cycles and variables.
+    pub fn has_program(&self) -> bool {
+        self.console.is_none()
+    }
 }
 
 /// A task of a partition.

@@ -51,6 +51,8 @@ pub fn partitions() -> Vec<PartitionState> {
         absent_cycles: 0,
         faults: Faults::default(),
         drift: Vec::new(),
+        console: None,
+        vnc: None,
     };
     let tank = PartitionState {
         name: "tank".to_owned(),

@@ -10,7 +10,8 @@
 //!   with file, line, column and key.
 //! - [`plan()`] decides for a [`Machine`] what would be done, step by step, before anything is
 //!   touched, or says all that stands against it.
-//! - [`export()`] writes the files by which systemd, Podman and Kubernetes run a site.
+//! - [`export()`] writes the files by which systemd, Podman and Kubernetes run a site, and
+//!   domains of libvirt for its guests.
 //! - A [`Backend`] declares what it can and needs, and everything asks that.
 //! - [`init`] writes a site file that fits a machine; [`schema`] and [`reference()`] describe the
 //!   notation for editors and for people.
@@ -38,7 +39,9 @@ mod words;
 pub use backend::{
     Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement, MemoryForm, ProgramForm,
 };
-pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
+pub use export::{
+    ExportError, ExportKind, ExportMachine, ExportPaths, ExportedFile, NoDomain, export,
+};
 pub use init::{
     Example, FoundModel, FoundPeriod, FoundVariable, Model, ModelFile, SCHEMA_LINE, UnknownExample,
     init, init_found,
@@ -53,12 +56,12 @@ pub use reading::schema::schema;
 pub use reference::reference;
 pub use site::{
     Accelerator, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ChannelEnd, ContainerRuntime,
-    Control, Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, Entry, Fault,
-    FaultEffect, FaultKind, Fieldbus, GuestSystem, Initial, Interface, Length, Literal, Load,
-    LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY, OverrideError, Partition,
-    PlantKind, PlantOnLine, ProbeName, Profile, Program, ProgramKind, RESTART_LIMIT_DEFAULT,
-    RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction, Release, Restart,
-    SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, Site, Startup, SubDevice,
-    Substitute, Task, Traffic, UnknownLoadKind, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
-    real_time_share,
+    Control, Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, DiskDevices,
+    DiskGuest, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Firmware, GuestSystem, Initial,
+    Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY,
+    OverrideError, Partition, PlantKind, PlantOnLine, ProbeName, Profile, Program, ProgramKind,
+    RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction,
+    Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, Site, Startup,
+    SubDevice, Substitute, Task, Traffic, UnknownLoadKind, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX,
+    Wire, real_time_share,
 };

@@ -415,7 +415,7 @@ fn add_new(limits: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
 }
 
 fn declared(site: &Site) -> BTreeMap<String, String> {
-    let partitions = site.partitions().iter();
+    let partitions = site.measured();
     partitions.map(|partition| (partition.name.clone(), partition.class.name.clone())).collect()
 }
 

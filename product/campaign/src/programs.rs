@@ -27,7 +27,7 @@ impl Programs {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, AssemblyError> {
         let mut all = Self::default();
-        for partition in site.partitions() {
+        for partition in site.measured() {
             let Some(model) = &partition.program.model else {
                 let setting = BackendSetting::of_probe_in(partition, &workshop.site_folder);
                 all.settings.insert(partition.name.clone(), setting?);

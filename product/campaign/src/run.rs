@@ -70,7 +70,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
     let claimed = site.claimed_cpus();
     let mut runs = Vec::new();
     for profile in &campaign.profiles {
-        let partitions = site.partitions().iter().map(|partition| PartitionRun {
+        let partitions = site.measured().map(|partition| PartitionRun {
             name: partition.name.clone(),
             setting: setting_of(partition, programs, profile.pinned),
             share: MemoryShare::of(&partition.vcr),

@@ -1,6 +1,7 @@
 //! A running site: its keepers, behind the trait that clients talk to.
 
-use std::cell::Cell;
+mod begin;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_backend::container::ContainerError;
 use quietcore_backend::process::Room;
+use quietcore_backend::qemu::disk::DiskSettingError;
+use quietcore_backend::qemu::disk::image::DiskProblem;
 use quietcore_backend::rooms::{Rooms, sweep};
 use quietcore_backend::setting::BackendSetting;
 use quietcore_host::running_partitions::PartitionOwner;
@@ -22,7 +25,7 @@ use crate::control::{
     Restart, Severity, TaskDescription, Verb,
 };
 use crate::host_channel::SiteChannels;
-use crate::keeper::{Caller, EventLog, Keeper, Prepared, Request, Setup};
+use crate::keeper::{Caller, EventLog, Keeper, Prepared, Request};
 use crate::places::cpu_locks::CpuLocks;
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy, past};
 use crate::running_monitor::RunningMonitor;
@@ -33,6 +36,8 @@ use crate::site::{Answered, Site};
 use crate::socket::peer;
 use crate::world::live::Live;
 use quietcore_assembly::{Assembly, AssemblyError, Staged, Workshop};
+
+use begin::{Begin, Made, disk_lines, refuse_disks};
 
 /// Everything that a site is brought up from.
 #[derive(Clone, Debug)]
@@ -63,6 +68,12 @@ pub enum UpError {
     /// A partition can't be assembled, for instance because its program can't be built.
     #[error(transparent)]
     Assembly(#[from] AssemblyError),
+    /// Disks of guests can't be used.
+    #[error("{}", disk_lines(.0))]
+    Disks(Vec<DiskProblem>),
+    /// A guest can't have the disk that it starts from.
+    #[error(transparent)]
+    Disk(#[from] DiskSettingError),
     /// A partition can't be kept; the text says why.
     #[error("{0}")]
     Keep(String),
@@ -131,14 +142,13 @@ impl Running {
         let state = places.state_folder(&name, &plan.site_file)?;
         tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
+        refuse_disks(&plan.site, &site_folder)?;
         let workshop = Workshop { site_folder, build_folder: state.join("builds") };
         let events = Arc::new(EventLog::in_file(Arc::new(Live), state.join(past::EVENTS)));
         let mut ready = Vec::new();
         for partition in plan.site.partitions() {
-            progress(&format!("building the program of `{}`", partition.name));
-            let assembly = workshop.assemble(&plan.site, partition)?;
-            note_assembly(&assembly.first, &partition.name, &events);
-            ready.push((partition.clone(), assembly));
+            let made = Made::ready(&plan, partition, &workshop, &claim, &state, &events, progress)?;
+            ready.push((partition.clone(), made));
         }
         let locks = lock_cpus(&plan.site, progress)?;
         let channels = channels_of(&plan.site)?;
@@ -146,29 +156,21 @@ impl Running {
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
         let rooms = prepare_rooms(&plan.site, &ready, places, &settings, &events)?;
         let mut keepers = Vec::new();
-        for (index, (partition, assembly)) in ready.into_iter().enumerate() {
+        let begin = Begin {
+            plan: &plan,
+            state: &state,
+            channels: &channels,
+            rooms: &rooms,
+            monitor: &monitor,
+            locks: &locks,
+        };
+        for (index, (partition, made)) in ready.into_iter().enumerate() {
             progress(&format!("starting `{}`", partition.name));
             if plan.start == Restart::Origin {
                 // What can't be removed is overwritten by the first snapshot.
                 let _ = std::fs::remove_dir_all(state.join(&partition.name));
             }
-            let setup = Setup {
-                site: Arc::clone(&plan.site),
-                state_folder: state.join(&partition.name),
-                runtime: plan.runtime.clone(),
-                shape: assembly.shape,
-                tasks: tasks_of(&assembly),
-                job: assembly.job,
-                fieldbus: assembly.fieldbus,
-                warm: plan.start == Restart::Warm,
-                channels: channels.memories(),
-                room: room_of(&name, &partition, &rooms, &assembly.setting),
-                post: monitor.post(index),
-                locks: Cell::new(Some(Arc::clone(&locks))),
-                partition,
-                bus: assembly.bus,
-            };
-            let keeper = Keeper::start(setup, assembly.first, Arc::clone(&events));
+            let keeper = begin.keeper(index, partition, made, &events);
             keepers.push(keeper.map_err(UpError::Keep)?);
         }
         let names = keepers.iter().map(|keeper| keeper.name.clone()).collect();
@@ -226,6 +228,7 @@ impl Running {
         self.server = None;
         self.monitor.stop();
         let mut keepers = self.inner.keepers();
+        keepers.iter_mut().for_each(Keeper::begin_stop);
         keepers.drain(..).for_each(drop);
         drop(keepers);
         self.settings.put_back()
@@ -275,20 +278,20 @@ fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) 
 /// have left.
 fn prepare_rooms(
     site: &SiteFile,
-    ready: &[(Partition, Assembly)],
+    ready: &[(Partition, Made)],
     places: &Places,
     settings: &Settings,
     events: &EventLog,
 ) -> Result<Rooms, UpError> {
-    let in_container = |(_, it): &(_, Assembly)| it.setting.declaration().in_container();
-    let folder = ready.iter().any(in_container).then(|| places.container_folder());
+    let of_backends: Vec<BackendSetting> = ready.iter().map(|(_, made)| made.setting()).collect();
+    let in_container = |it: &BackendSetting| it.declaration().in_container();
+    let folder = of_backends.iter().any(in_container).then(|| places.container_folder());
     let folder = folder.transpose().map_err(UpError::ContainerPlace)?;
     for left in folder.iter().flat_map(|folder| sweep(folder)) {
         events.note(HOST, "containers", Severity::Warning, &left);
     }
-    let of_backends = ready.iter().map(|(_, assembly)| &assembly.setting);
     let (wanted, group) = (site.container_runtime(), settings.group().cloned());
-    Ok(Rooms::prepare(of_backends, site.name(), folder, wanted, group)?)
+    Ok(Rooms::prepare(of_backends.iter(), site.name(), folder, wanted, group)?)
 }
 
 /// Returns the room of a partition's process, with the owner that others on the machine can see.
@@ -380,6 +383,10 @@ impl Inner {
         let Verb::Deploy { folder, .. } = verb else { return Ok(None) };
         let file = self.plan.site.partitions().iter().find(|known| known.name == partition);
         let file = file.ok_or_else(|| self.no_partition(partition))?;
+        if file.disk().is_some() {
+            // Its keeper says that it runs no program.
+            return Ok(None);
+        }
         progress(&format!("building `{}`", folder.display()));
         let build = self
             .workshop

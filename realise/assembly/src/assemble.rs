@@ -154,7 +154,8 @@ impl Workshop {
         let (kind, model) = (program.kind.map(kind), program.model_name.clone());
         let target = match partition.declaration().program {
             ProgramForm::Module => Target::Module,
-            ProgramForm::GuestImage => Target::Guest,
+            // A guest without a program has no folder to be built.
+            ProgramForm::GuestImage | ProgramForm::Nothing => Target::Guest,
         };
         let tick_ns = Some(program.period.get());
         let options = Options {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::interior::Interior;
+use crate::qemu::disk::DiskSetting;
 use crate::qemu::linux::LinuxJob;
 
 /// The work of a partition.
@@ -25,6 +26,8 @@ pub enum Job {
     Measurement(Box<MeasurementJob>),
     /// One of the others, done by a process in a Linux guest; the backend makes it of that.
     Linux(Box<LinuxJob>),
+    /// A guest that starts from its disk.
+    Disk(Box<DiskSetting>),
     /// A control program in its scan cycle.
     Program {
         /// The program and its tasks.
@@ -49,7 +52,7 @@ impl Job {
         match self {
             Self::Program { program, .. } => Some((program.memory?, program.tasks.len())),
             Self::Latency(job) => Some((job.memory?, job.cpus.len())),
-            Self::Memory(_) | Self::Measurement(_) | Self::Linux(_) => None,
+            Self::Memory(_) | Self::Measurement(_) | Self::Linux(_) | Self::Disk(_) => None,
         }
     }
 
@@ -69,6 +72,7 @@ impl Job {
                 program.snare.iter_mut().for_each(|snare| renumber_snare(snare, new));
             }
             Self::Linux(job) => job.renumber(new),
+            Self::Disk(_) => {}
             Self::Memory(job) => {
                 for pipe in [&mut job.commands, &mut job.answers] {
                     *pipe = new(pipe.cast_signed()).unsigned_abs();

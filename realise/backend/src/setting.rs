@@ -18,6 +18,7 @@ use crate::fieldbus::FieldbusJob;
 use crate::kvm::GuestSetting;
 use crate::process::{PartitionError, ProcessSetting, Room};
 use crate::qemu::QemuSetting;
+use crate::qemu::disk::DiskSetting;
 use crate::qemu::linux::{LinuxSetting, LinuxSettingError};
 use crate::surroundings::Surroundings;
 
@@ -115,6 +116,11 @@ impl BackendSetting {
             Backend::Kvm => Self::new(GuestSetting::of(partition)?),
             Backend::Qemu => Self::new(QemuSetting::of(partition)),
         })
+    }
+
+    /// Returns the setting of a guest that starts from its disk.
+    pub fn of_disk(disk: DiskSetting) -> Self {
+        Self::new(disk)
     }
 
     /// Returns the setting of a partition that runs the probe; that of a process where the backend

@@ -22,11 +22,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 use quietcore_scan::process::job::Order;
 
 use crate::job::Job;
 use crate::process::{ExitCounts, PartitionError};
+
+/// Longest time that a partition may take to end after it was told to, unless its backend gives it
+/// more.
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(2);
 
 /// The parts of a partition's start that a backend needs.
 pub(crate) struct Start<'a> {
@@ -92,6 +97,11 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     /// step and have a policy and a CPU of their own.
     fn tasks_are_threads(&self) -> bool {
         true
+    }
+
+    /// Returns the longest time in which it ends in order, before it is killed.
+    fn stop_grace(&self) -> Duration {
+        STOP_GRACE
     }
 
     /// Returns the exits of the guest; `None` where there is none.

@@ -36,8 +36,8 @@ pub(crate) use guest::{GuestBuild, GuestKind, GuestVerb};
 pub(crate) use memory::Memory;
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
-    Assignment, Deploy, Down, Events, Force, Of, Ps, RestartRequest, RunningCommand, Set, Top,
-    TraceRequest, Unforce, Up, Watch,
+    Assignment, ConsoleRequest, Deploy, Down, Events, Force, Of, Ps, RestartRequest,
+    RunningCommand, Set, Top, TraceRequest, Unforce, Up, Watch,
 };
 pub(crate) use verdict::VerdictRequest;
 

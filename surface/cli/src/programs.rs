@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use quietcore_assembly::{Staged, Workshop};
+use quietcore_backend::qemu::disk;
 use quietcore_campaign::Programs;
 use quietcore_site::Site;
 use quietcore_supervisor::places::Places;
@@ -37,7 +38,7 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
 pub(crate) struct Checked {
     /// Each program that builds, with its partition, and its folder as written.
     pub(crate) found: Vec<CheckedProgram>,
-    /// The problems of the other programs, at least one each.
+    /// The problems of the other programs, at least one each, and of disks that guests start from.
     pub(crate) problems: Vec<String>,
 }
 
@@ -55,6 +56,8 @@ pub(crate) struct CheckedProgram {
 /// If nothing can be kept there, they are built all the same.
 pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
     let mut checked = Checked::default();
+    let disks = disk::image::problems(site, folder_of(site_file));
+    checked.problems.extend(disks.iter().map(|problem| Causes(problem).to_string()));
     if site.partitions().iter().all(|partition| partition.program.model.is_none()) {
         return Ok(checked);
     }

@@ -100,6 +100,8 @@ pub enum ProgramForm {
     Module,
     /// An image for a guest. Tasks are those of the guest's kernel.
     GuestImage,
+    /// None: the guest has a system of its own, which the site gives no program.
+    Nothing,
 }
 
 /// The memory that `vcr.memory` is.
@@ -143,6 +145,15 @@ impl Backend {
     pub const fn declaration_with_linux(self) -> &'static BackendDeclaration {
         match self {
             Self::Qemu => &qemu::WITH_LINUX,
+            Self::Process | Self::Container | Self::Kvm | Self::Xen => self.declaration(),
+        }
+    }
+
+    /// Returns what it can and needs for guests that start from their disks; of a backend without
+    /// such guests what [`declaration`](Self::declaration) returns.
+    pub const fn declaration_from_disk(self) -> &'static BackendDeclaration {
+        match self {
+            Self::Qemu => &qemu::FROM_DISK,
             Self::Process | Self::Container | Self::Kvm | Self::Xen => self.declaration(),
         }
     }

@@ -9,6 +9,9 @@ use super::{
 /// The memory of a Linux guest for which the site file names none.
 const LINUX_MEMORY_DEFAULT: ByteSize = ByteSize::new(256 << 20);
 
+/// The memory of a guest that starts from its disk for which the site file names none.
+const DISK_MEMORY_DEFAULT: ByteSize = ByteSize::new(512 << 20);
+
 pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     word: "qemu",
     title: "A guest of QEMU",
@@ -49,6 +52,29 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
     has_colours: false,
     may_spin: false,
     runs_probe: true,
+    is_probed_by_hand: false,
+    has_control_group: false,
+    drives_fieldbus: false,
+    has_guest_choice: true,
+    within_container: Backend::Qemu,
+};
+
+/// Its guests that start from their disks: any operating system, without a program of the site.
+pub(super) const FROM_DISK: BackendDeclaration = BackendDeclaration {
+    word: "qemu",
+    title: "A guest of QEMU that starts from its disk",
+    noun: "guest of QEMU from its disk",
+    is_realised: true,
+    requires: HostRequirement::Qemu,
+    program: ProgramForm::Nothing,
+    memory: MemoryForm::Own {
+        range: ByteSize::new(16 << 20)..=ByteSize::new(1 << 40),
+        default: DISK_MEMORY_DEFAULT,
+    },
+    enforces_budget: false,
+    has_colours: false,
+    may_spin: false,
+    runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,
     drives_fieldbus: false,

@@ -6,7 +6,7 @@ use crate::check::unique;
 use crate::raw::{RawChannel, RawNumber, RawSignal};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Channel, ChannelEnd, HOST_END, Initial, Signal, SignalKind};
+use crate::site::{Channel, ChannelEnd, HOST_END, Initial, Partition, Signal, SignalKind};
 use crate::words::instead;
 
 /// The most values of a channel that are no queues: the members that a group can have.
@@ -26,6 +26,31 @@ pub(super) fn check(
         channels.extend(channel(raw, partitions, &path(index), collector));
     }
     channels
+}
+
+/// Reports channels of guests that start from their disks, which have no program to use them.
+/// `channels` are those that are right, in the order of the file.
+pub(super) fn among(
+    channels: &[Channel],
+    partitions: &[Partition],
+    collector: &mut Collector<'_, '_>,
+) {
+    let is_measured = |name: &str| {
+        partitions.iter().find(|one| one.name == name).is_none_or(Partition::is_measured)
+    };
+    for (index, channel) in channels.iter().enumerate() {
+        let path = Path::top().key("channel").index(index);
+        for (key, end) in [("from", &channel.from), ("to", &channel.to)] {
+            let partition = end.partition().filter(|name| !is_measured(name));
+            if let Some(name) = partition {
+                collector.refuse(
+                    &path.key(key),
+                    format!("partition `{name}` starts from its disk, and knows no channels"),
+                    "name a partition with a program",
+                );
+            }
+        }
+    }
 }
 
 fn channel(

@@ -8,6 +8,7 @@ mod campaign;
 mod channel;
 mod class;
 mod fieldbus;
+mod guest;
 mod host;
 mod like;
 mod monitor;
@@ -39,6 +40,7 @@ pub(crate) fn check(
     let partitions = partition::check(partitions, &classes, found);
     let housekeeping = host::check(raw, found);
     let channels = channel::check(raw.channel.as_deref().unwrap_or_default(), &names, found);
+    channel::among(&channels, &partitions, found);
     let fieldbuses = raw.fieldbus.as_ref();
     let fieldbuses = fieldbuses.map(|raw| fieldbus::check(raw, &names, &partitions, found));
     let driven = raw.fieldbus.iter().flat_map(|all| all.values());

@@ -1,15 +1,16 @@
 //! `[[partition]]` and `[partition.vcr]`: class and reservation.
 
+use quietcore_record::class::Class;
 use quietcore_units::{CpuId, CpuSet};
 use quietcore_wording::either;
 
 use crate::backend::Backend;
 use crate::check::class::Classes;
-use crate::check::{monitor, program, unique};
-use crate::raw::{GuestSystemWord, RawCache, RawGuest, RawPartition, RawProgram, RawVcr};
+use crate::check::{guest, monitor, program, unique};
+use crate::raw::{RawCache, RawGuest, RawPartition, RawProgram, RawVcr};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Cache, GuestSystem, Network, Partition, Vcr};
+use crate::site::{Cache, Network, Partition, Program, Vcr};
 
 /// The names of all partitions, right or wrong otherwise; reports those that are there twice.
 pub(super) fn names(raw: &[RawPartition], collector: &mut Collector<'_, '_>) -> Vec<String> {
@@ -42,16 +43,13 @@ fn partition(
     let class =
         raw.class.as_deref().and_then(|name| classes.find(name, &path.key("class"), collector));
     let vcr = raw.vcr.as_ref().and_then(|raw| vcr(raw, &path.key("vcr"), collector));
-    let nothing = RawProgram::default();
-    let program = raw.program.as_ref().unwrap_or(&nothing);
-    let budget = raw.vcr.as_ref().and_then(|vcr| vcr.budget);
-    let program = program::check(program, class, budget, &path.key("program"), collector);
+    let program = program_of(raw, class, path, collector);
     let monitor = program.as_ref().map(|it| monitor::check(raw, it.period, path, collector));
     let backend = raw.backend.unwrap_or_default();
     let accelerator = raw.guest.as_ref().and_then(|guest| guest.accelerator);
     let nothing = RawGuest::default();
     let guest_path = path.key("guest");
-    let system = system(raw.guest.as_ref().unwrap_or(&nothing), &guest_path, collector);
+    let system = guest::system(raw.guest.as_ref().unwrap_or(&nothing), &guest_path, collector);
     if raw.guest.is_some() && !backend.declaration().has_guest_choice {
         let having = either(Backend::words_where(|it| it.has_guest_choice));
         collector.refuse(
@@ -73,28 +71,27 @@ fn partition(
     })
 }
 
-/// Reads the system in a guest: Linux has an image, and nothing else has one.
-fn system(raw: &RawGuest, path: &Path, collector: &mut Collector<'_, '_>) -> Option<GuestSystem> {
-    match (raw.system.unwrap_or_default(), &raw.image) {
-        (GuestSystemWord::Osek, None) => Some(GuestSystem::Osek),
-        (GuestSystemWord::Linux, Some(image)) => Some(GuestSystem::Linux { image: image.clone() }),
-        (GuestSystemWord::Osek, Some(_)) => {
-            collector.refuse(
-                &path.key("image"),
-                "only a Linux guest starts from an image",
-                "write `system = \"linux\"` beside it, or leave it out",
-            );
-            None
-        }
-        (GuestSystemWord::Linux, None) => {
-            collector.refuse(
-                path,
-                "a Linux guest starts from an image, and none is named",
-                "write `image = \"FOLDER\"`; `quietcore guest build --out FOLDER` makes one",
-            );
-            None
-        }
-    }
+/// Checks the program of a partition, or what stands for one in a guest that has none.
+fn program_of(
+    raw: &RawPartition,
+    class: Option<&Class>,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Program> {
+    let budget = raw.vcr.as_ref().and_then(|vcr| vcr.budget);
+    let key = path.key("program");
+    let from_disk = raw.guest.as_ref().filter(|_| guest::is_from_disk(raw));
+    let Some(from_disk) = from_disk else {
+        let nothing = RawProgram::default();
+        let written = raw.program.as_ref().unwrap_or(&nothing);
+        return program::check(written, class, budget, &key, collector);
+    };
+    guest::no_program(path, collector);
+    let has_cycle = class.is_some_and(|class| class.cycle_ns.is_some());
+    let written = guest::in_place_of_program(from_disk, has_cycle);
+    let mut program = program::check(&written, class, budget, &key, collector)?;
+    guest::complete(&mut program, from_disk);
+    Some(program)
 }
 
 fn vcr(raw: &RawVcr, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Vcr> {

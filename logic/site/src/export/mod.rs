@@ -1,11 +1,13 @@
-//! Files by which others run a site: systemd, Podman, Kubernetes.
+//! Files by which others run a site: systemd, Podman, Kubernetes; and domains of libvirt, which
+//! runs guests of it.
 //!
-//! Each of them runs `quietcore up SITE`, which does the rest; what they add is the place that it
-//! runs in: rights, CPUs, memory, devices, folders that stay. Comments say what the files can't:
-//! what has to be set on the machine.
+//! Each of the first three runs `quietcore up SITE`, which does the rest; what they add is the
+//! place that it runs in: rights, CPUs, memory, devices, folders that stay. Comments say what the
+//! files can't: what has to be set on the machine.
 
 mod inside;
 mod kubernetes;
+mod libvirt;
 mod podman;
 mod systemd;
 
@@ -13,6 +15,8 @@ use quietcore_units::{ByteSize, CpuSet};
 
 use crate::backend::ProgramForm;
 use crate::site::{Interface, Partition, Site};
+
+pub use libvirt::{ExportMachine, NoDomain};
 
 /// Memory of the supervisor and of a compiler, beside the partitions.
 const SUPERVISOR_MEMORY: ByteSize = ByteSize::new(256 << 20);
@@ -28,6 +32,8 @@ pub enum ExportKind {
     Podman,
     /// A pod of Kubernetes, with the file its image is built from.
     Kubernetes,
+    /// A domain of libvirt for each guest of QEMU.
+    Libvirt,
 }
 
 /// A file that was written for others.
@@ -49,20 +55,34 @@ pub struct ExportPaths {
     /// Variables that say where running sites and their states are, with absolute folders; none
     /// where these are in their usual places.
     pub variables: Vec<(String, String)>,
+    /// The machine itself, for domains of libvirt.
+    pub machine: ExportMachine,
+}
+
+impl ExportPaths {
+    /// Returns the absolute path of a file that the site file names.
+    fn beside(&self, file: &str) -> String {
+        match self.site_file.rsplit_once('/') {
+            Some((folder, _)) if !file.starts_with('/') => format!("{folder}/{file}"),
+            _ => file.to_owned(),
+        }
+    }
 }
 
 /// Writes the files for a site, the one that matters most first.
 ///
 /// A partition whose backend is a container is a process of the container that Podman or Kubernetes
 /// starts: none is started inside of another, and the image has a site file of its own, made of
-/// `text`, that says so.
+/// `text`, that says so. Domains of libvirt are written for all guests, or for the one of
+/// `partition`.
 ///
 /// # Errors
-/// [`ExportError`] where `text` is not the text of a site file.
+/// [`ExportError`] where `text` is not the text of a site file, or nothing can be a domain.
 pub fn export(
     site: &Site,
     text: &str,
     kind: ExportKind,
+    partition: Option<&str>,
     paths: &ExportPaths,
 ) -> Result<Vec<ExportedFile>, ExportError> {
     let place = HostRequirements::of(site, paths);
@@ -70,6 +90,7 @@ pub fn export(
         ExportKind::Systemd => return Ok(vec![systemd::unit(&place)]),
         ExportKind::Podman => podman::unit(&place),
         ExportKind::Kubernetes => kubernetes::pod(&place),
+        ExportKind::Libvirt => return Ok(libvirt::domains(site, partition, paths)?),
     };
     let mut files = vec![first, place.container_file()];
     if !place.inside().is_empty() {
@@ -79,10 +100,16 @@ pub fn export(
     Ok(files)
 }
 
-/// A site file that can't be written anew.
+/// The error of files that can't be written for a site.
 #[derive(Debug, thiserror::Error)]
-#[error("the site file can't be written for the image")]
-pub struct ExportError(#[from] toml_edit::TomlError);
+pub enum ExportError {
+    /// The site file can't be written anew.
+    #[error("the site file can't be written for the image")]
+    SiteFile(#[from] toml_edit::TomlError),
+    /// Nothing of the site can be a domain of libvirt.
+    #[error(transparent)]
+    Domain(#[from] NoDomain),
+}
 
 /// The requirements of a site on the host or container that it runs in.
 struct HostRequirements<'a> {

@@ -1,6 +1,12 @@
 //! A unit of systemd.
 
+use std::time::Duration;
+
 use super::{ExportedFile, HostRequirements};
+use crate::site::{Partition, Site};
+
+/// Time for a site to come down in order.
+const STOP: Duration = Duration::from_secs(20);
 
 /// The service that brings the site up.
 pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
@@ -11,6 +17,7 @@ pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
         true => "",
         false => " with the variables below",
     };
+    let patience = STOP.as_secs() + shutdown_s(place.site);
     let text = format!(
         "# Site `{site}` as a service.\n\
          #\n\
@@ -38,7 +45,7 @@ pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
          Restart=on-failure\n\
          RestartSec=1\n\
          KillMode=mixed\n\
-         TimeoutStopSec=20\n\
+         TimeoutStopSec={patience}\n\
          # For real-time threads and locked memory, also with `User=`.\n\
          LimitRTPRIO=99\n\
          LimitMEMLOCK=infinity\n\
@@ -54,6 +61,12 @@ pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
          WantedBy=multi-user.target\n"
     );
     ExportedFile { name: format!("{name}.service"), text }
+}
+
+/// Returns the seconds that guests with systems of their own get to shut down, all at once.
+fn shutdown_s(site: &Site) -> u64 {
+    let guests = site.partitions().iter().filter_map(Partition::disk);
+    guests.map(|disk| disk.shutdown.get().div_ceil(1_000_000_000)).max().unwrap_or_default()
 }
 
 /// A line that sets a variable, quoted as systemd reads it.

@@ -60,6 +60,19 @@ pub(super) fn all(site: &Site, machine: &Machine, changed: &Changed) -> Vec<Degr
     all
 }
 
+/// Lists the guests that start from their disks, which no campaign measures or starts.
+pub(super) fn left_out(site: &Site) -> impl Iterator<Item = Degradation> + '_ {
+    let from_disks = site.partitions().iter().filter(|partition| !partition.is_measured());
+    from_disks.map(|partition| Degradation {
+        what: format!(
+            "a campaign leaves out partition `{}`, a guest from its disk",
+            partition.name
+        ),
+        cost: "what it costs the others is not in the measurement".to_owned(),
+        remedy: "`quietcore up` runs it".to_owned(),
+    })
+}
+
 /// A guest whose processor is emulated.
 fn emulation(partition: &Partition, add: &mut impl FnMut(String, &'static str, String)) {
     if partition.declaration().has_guest_choice && partition.accelerator == Accelerator::Tcg {

@@ -105,14 +105,16 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
         return Err(refusals);
     }
     let campaign = site.campaign();
-    let set_up = SET_UP * campaign.profiles.len() as u64;
+    let measured = site.measured().next().map(|_| campaign.profiles.len());
+    let set_up = SET_UP * measured.unwrap_or_default() as u64;
     let changed = controls_of_campaign(site);
+    let degraded = degrade::all(site, &controlled(machine, &changed.always), &changed);
     Ok(Plan {
         steps: steps(site, machine),
         monitored: monitored::all(site),
         expected: site.measured_in_all() + set_up,
         housekeeping: housekeeping(site, machine),
-        degraded: degrade::all(site, &controlled(machine, &changed.always), &changed),
+        degraded: degraded.into_iter().chain(degrade::left_out(site)).collect(),
     })
 }
 
@@ -144,7 +146,10 @@ fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
 
 fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
     let mut steps = Vec::new();
-    for partition in site.partitions() {
+    if site.measured().next().is_none() {
+        return steps;
+    }
+    for partition in site.measured() {
         steps.extend(partition.program.model.as_ref().map(|model| Step::BuildProgram {
             partition: partition.name.clone(),
             model: model.clone(),
@@ -167,7 +172,7 @@ fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
 fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut Vec<Step>) {
     let campaign = site.campaign();
     let name = &profile.name;
-    let partitions = site.partitions();
+    let partitions: Vec<&Partition> = site.measured().collect();
     let controls = controls(site, machine, profile);
     let machine = &controlled(machine, controls);
     let cpus = site.claimed_cpus();
@@ -186,7 +191,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         size: load.size,
         cpus: load_cpus(load.place, site, machine),
     }));
-    for partition in partitions {
+    for partition in &partitions {
         steps.push(Step::CreateExchange { partition: partition.name.clone() });
     }
     let runs = |name: &String| {
@@ -203,7 +208,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         to: channel.to.to_string(),
         signals: channel.signals.len(),
     }));
-    for partition in partitions {
+    for partition in &partitions {
         let driven = site.fieldbuses().iter().filter(|one| one.partition == partition.name);
         steps.extend(driven.filter(|one| runs(&one.partition)).map(bring_up));
         steps.extend(reserve_share(partition));

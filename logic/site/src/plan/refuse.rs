@@ -168,7 +168,8 @@ impl Refusals<'_> {
     /// Refuses the probe in the place of a program where the backend doesn't run it.
     fn probe(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
         let backend = partition.backend;
-        if partition.program.model.is_none() && !partition.declaration().runs_probe {
+        let lacks_program = partition.program.model.is_none() && partition.is_measured();
+        if lacks_program && !partition.declaration().runs_probe {
             let by_hand = match partition.declaration().is_probed_by_hand {
                 true => format!(", or use `quietcore probe latency --backend {backend}`"),
                 false => String::new(),

@@ -29,7 +29,7 @@ pub(crate) use host::{RawControl, RawHost};
 pub(crate) use monitor::RawMonitor;
 pub(crate) use partition::{GuestSystemWord, RawCache, RawCpus, RawGuest, RawPartition, RawVcr};
 pub use program::Policy;
-pub(crate) use program::{RawEarlyWake, RawProgram, RawTask, TaskKind};
+pub(crate) use program::{RawEarlyWake, RawProgram, RawRestart, RawTask, TaskKind};
 
 /// A machine, its partitions, the channels between them, the fieldbus and the campaign.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -1,13 +1,13 @@
 //! `[[partition]]` and `[partition.vcr]` as written.
 
-use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::backend::Backend;
-use crate::raw::{RawMonitor, RawProgram};
+use crate::raw::{RawMonitor, RawProgram, RawRestart};
 use crate::reading::format;
-use crate::site::{Accelerator, Criticality};
+use crate::site::{Accelerator, Criticality, DiskDevices, Firmware};
 
 /// A partition: a reservation, the backend that realises it, and the program in it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -51,10 +51,42 @@ pub(crate) struct RawGuest {
     /// The system in the guest, on which the program runs.
     #[schemars(extend("default" = "osek"), example = &"linux")]
     pub(crate) system: Option<GuestSystemWord>,
-    /// The folder with the image of a Linux guest, relative to the site file; `quietcore guest
-    /// build` makes one.
+    /// The image that the guest starts from, relative to the site file: for `linux` the folder that
+    /// `quietcore guest build` makes, for `disk` the file of a disk, raw or qcow2.
     #[schemars(example = &"guest-rt")]
     pub(crate) image: Option<String>,
+    /// The firmware that starts a guest from its disk.
+    #[schemars(extend("default" = "bios"), example = &"uefi")]
+    pub(crate) firmware: Option<Firmware>,
+    /// The devices of a guest with a disk: those of virtio, or plain ones for a system that has no
+    /// drivers for these.
+    #[schemars(extend("default" = "virtio"), example = &"plain")]
+    pub(crate) devices: Option<DiskDevices>,
+    /// The priority under `fifo` of the threads that run the processors of a guest with a disk.
+    /// Left out, they have no real-time priority.
+    #[schemars(range(min = 1, max = 99), example = 20)]
+    pub(crate) priority: Option<u32>,
+    /// `true` gives a guest with a disk a screen, which VNC shows on the socket `NAME.vnc` in the
+    /// folder of the running site.
+    #[schemars(extend("default" = false), example = true)]
+    pub(crate) vnc: Option<bool>,
+    /// The tap interface of the host that the network card of a guest with a disk is connected to.
+    /// Left out, it has no network.
+    #[schemars(extend("format" = "quietcore-interface"), example = &"tap0")]
+    pub(crate) tap: Option<String>,
+    /// The time that a guest with a disk gets to shut down when the site comes down; then it is
+    /// switched off.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 s", "x-maximum" = "10 min", "default" = "30 s"),
+        example = &"30 s"
+    )]
+    pub(crate) shutdown: Option<Nanos>,
+    /// Restarts of a guest with a disk after a fault: QEMU has ended, and the guest did not shut
+    /// down.
+    #[schemars(example = serde_json::json!({ "limit": 5, "wait": "1 s" }))]
+    pub(crate) restart: Option<RawRestart>,
 }
 
 /// The system in a guest.
@@ -67,6 +99,8 @@ pub(crate) enum GuestSystemWord {
     Osek,
     /// Linux from an `image`, with the program as a process on it.
     Linux,
+    /// Any operating system, from its disk in an `image`; it runs no program of the site.
+    Disk,
 }
 
 /// The virtual computational resource: CPU, memory, cache and network reserved for a partition.

@@ -38,6 +38,7 @@ fn backends() -> String {
         let program = match backend.program {
             ProgramForm::Module => "a module, its tasks threads of Linux",
             ProgramForm::GuestImage => "an image, its tasks the guest's own",
+            ProgramForm::Nothing => NONE,
         };
         let memory = match &backend.memory {
             MemoryForm::Heap => "the program's heap".to_owned(),

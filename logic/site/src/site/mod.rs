@@ -35,7 +35,9 @@ pub use fieldbus::{
 };
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
+pub(crate) use partition::SHUTDOWN_DEFAULT;
 pub use partition::{Accelerator, Cache, GuestSystem, Network, Partition, Traffic, Vcr};
+pub use partition::{DiskDevices, DiskGuest, Firmware};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, UnknownLoadKind, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
@@ -151,6 +153,12 @@ impl Site {
     /// The partitions, in the order of the file; never empty.
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
+    }
+
+    /// Returns the partitions that a campaign measures, in the order of the file: all but guests
+    /// that start from their disks.
+    pub fn measured(&self) -> impl Iterator<Item = &Partition> {
+        self.partitions.iter().filter(|partition| partition.is_measured())
     }
 
     /// The channels, in the order of the file.
@@ -275,7 +283,7 @@ impl Site {
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = self.remarks.clone();
         let needed = self.campaign.cycles_needed();
-        for partition in &self.partitions {
+        for partition in self.measured() {
             remarks.extend(self.unused_cpus(partition));
             let cycles = self.campaign.length.cycles(partition.program.period);
             if cycles < needed {
@@ -374,7 +382,8 @@ pub(crate) fn measured_in_all(
     partitions: &[Partition],
     fieldbuses: &[Fieldbus],
 ) -> Nanos {
-    let longest = partitions.iter().map(|partition| partition.program.period).max();
+    let measured = partitions.iter().filter(|partition| partition.is_measured());
+    let longest = measured.map(|partition| partition.program.period).max();
     let each = campaign.length.duration(longest.unwrap_or_default());
     let each = each.get().saturating_add(campaign.warm_up.get());
     let profiles = each.saturating_mul(campaign.profiles.len() as u64);
@@ -389,7 +398,8 @@ fn probed<'s>(
     fieldbuses: &'s [Fieldbus],
 ) -> impl Iterator<Item = (ProbeName, &'s Partition)> {
     campaign.probes.iter().flat_map(move |probe| {
-        let measured = partitions.iter().filter(|it| probe.measures(it, fieldbuses));
+        let measured = partitions.iter().filter(|it| it.is_measured());
+        let measured = measured.filter(|it| probe.measures(it, fieldbuses));
         measured.map(|partition| (*probe, partition))
     })
 }

@@ -1,5 +1,7 @@
 //! A checked partition: its backend and its reservation.
 
+mod disk;
+
 use quietcore_record::class::Class;
 use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
 use schemars::JsonSchema;
@@ -7,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backend, BackendDeclaration, MemoryForm};
 use crate::site::{Criticality, Monitor, Program, Shedding};
+
+pub(crate) use disk::SHUTDOWN_DEFAULT;
+pub use disk::{DiskDevices, DiskGuest, Firmware};
 
 /// The priority of a probe where the program has a deadline.
 const PRIORITY_OF_PROBES: u8 = 90;
@@ -58,6 +63,8 @@ pub enum GuestSystem {
         /// The image's folder as written, relative to the site file.
         image: String,
     },
+    /// Any operating system, from its disk.
+    Disk(Box<DiskGuest>),
 }
 
 impl Partition {
@@ -66,7 +73,22 @@ impl Partition {
         match self.system {
             GuestSystem::Osek => self.backend.declaration(),
             GuestSystem::Linux { .. } => self.backend.declaration_with_linux(),
+            GuestSystem::Disk(_) => self.backend.declaration_from_disk(),
         }
+    }
+
+    /// Returns the guest that starts from its disk; `None` of another partition.
+    pub fn disk(&self) -> Option<&DiskGuest> {
+        match &self.system {
+            GuestSystem::Disk(disk) => Some(disk),
+            GuestSystem::Osek | GuestSystem::Linux { .. } => None,
+        }
+    }
+
+    /// Returns `true` if a campaign measures it: a program, or the probe in its place. A system of
+    /// somebody else's has neither.
+    pub fn is_measured(&self) -> bool {
+        self.disk().is_none()
     }
 
     /// Returns `true` if this partition's monitor may shed another one.

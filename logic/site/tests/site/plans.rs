@@ -2,6 +2,7 @@
 
 mod budgets;
 mod demand;
+mod disks;
 mod guests;
 mod probes;
 

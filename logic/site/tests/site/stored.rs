@@ -1,5 +1,6 @@
 //! Texts that people read or that others rely on, compared with their stored copies.
 
+mod domains;
 mod exports;
 
 use crate::support::{assert_stored, machine, read_text, repository_file};

@@ -87,7 +87,9 @@ impl Explaining {
         let told = match job {
             Job::Latency(job) => &mut job.snare,
             Job::Program { program, .. } => &mut program.snare,
-            Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) => return Vec::new(),
+            Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) | Job::Disk(_) => {
+                return Vec::new();
+            }
         };
         let Ok(memory) = prepared.snare.file() else { return Vec::new() };
         let switch = prepared.instance.as_ref().ok().and_then(|trace| trace.switch().ok());

@@ -14,7 +14,7 @@ use quietcore_wording::plural;
 
 use super::builds::pending::{Pending, Swap, SwapTiming};
 use super::conduct::CutOff;
-use super::reservation::ReservationWatch;
+use super::reservation::{ReservationWatch, Reserved};
 use super::standstill::Standstill;
 use super::verbs::{Confirming, LateCommands};
 use super::{End, Kept};
@@ -91,8 +91,12 @@ impl Kept {
     pub(super) fn live(&mut self, process: Box<dyn Process>) -> End {
         self.saving.new_exchange();
         let exchange = process.exchange();
-        let reservation =
-            ReservationWatch::begin(&*process, &self.setup, &self.events, self.world.now());
+        let reservation = ReservationWatch::begin(
+            &*process,
+            Reserved::of(&self.setup),
+            &self.events,
+            self.world.now(),
+        );
         let region = exchange.region();
         let tasks = region.task_count();
         let Some(commands) = region.command_producer() else {
@@ -182,7 +186,7 @@ impl Kept {
         self.hear_late(life);
         self.look_after_confirming(life);
         self.look_after_probation(life);
-        life.reservation.look(&*life.process, &self.setup, &self.events, self.world.now());
+        life.reservation.look(&*life.process, &self.events, self.world.now());
         self.save(life, false);
         self.publish_life(life);
         let stands = self.note_standstill(life);
@@ -454,7 +458,7 @@ impl Kept {
         let fieldbus = |_| fieldbus(life.region.fieldbus(), is_paused);
         published.fieldbus = self.setup.fieldbus.as_ref().map(fieldbus);
         published.forces = self.forces.count() as u32;
-        published.drift = life.reservation.drift(&self.setup);
+        published.drift = life.reservation.drift();
     }
 }
 

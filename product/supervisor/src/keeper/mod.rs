@@ -22,8 +22,10 @@ mod incarnation;
 mod log;
 mod request;
 mod reservation;
+mod restarts;
 mod saving;
 mod standstill;
+mod system;
 mod verbs;
 mod watched;
 
@@ -34,7 +36,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use quietcore_assembly::{BusImage, Staged};
 use quietcore_backend::fieldbus::FieldbusJob;
@@ -43,7 +45,7 @@ use quietcore_backend::process::{PartitionError, Room};
 use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::{ProgramJob, Value};
-use quietcore_site::{Partition, RESTART_QUIET, Site};
+use quietcore_site::{Partition, Site};
 use quietcore_units::Causes;
 use quietcore_wording::plural;
 
@@ -61,7 +63,9 @@ use log::quiet::Quiet;
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use request::Waiting;
 pub(crate) use request::{Caller, Prepared, Request};
+use restarts::Restarts;
 use saving::{SAVE_EVERY, Saving, unlike_initial};
+pub(crate) use system::{Launch, SystemSetup};
 
 /// Time between two looks at a partition when nobody asks for anything.
 const LOOK: Duration = Duration::from_millis(10);
@@ -127,6 +131,8 @@ pub(crate) struct Keeper {
     pub(crate) published: Arc<Published>,
     requests: Option<SyncSender<Request>>,
     thread: Option<JoinHandle<()>>,
+    /// `true` if its end may take minutes: a guest is asked to shut down.
+    takes_long: bool,
 }
 
 impl Keeper {
@@ -147,12 +153,20 @@ impl Keeper {
             .name(format!("keep-{name}"))
             .spawn(move || kept.keep())
             .map_err(|error| format!("no thread for partition `{name}`: {error}"))?;
-        Ok(Self { name, published, requests: Some(sender), thread: Some(thread) })
+        let requests = Some(sender);
+        Ok(Self { name, published, requests, thread: Some(thread), takes_long: false })
     }
 
     /// Hands a request over; returns `false` if the partition is not kept any more.
     pub(crate) fn ask(&self, request: Request) -> bool {
         self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok())
+    }
+
+    /// Begins the end of a partition that takes long to end, so that others needn't wait for it.
+    pub(crate) fn begin_stop(&mut self) {
+        if self.takes_long {
+            self.requests = None;
+        }
     }
 
     /// Ends the partition and waits for its end.
@@ -213,6 +227,8 @@ fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
         absent_cycles: 0,
         faults: Faults::default(),
         drift: Vec::new(),
+        console: None,
+        vnc: None,
     }
 }
 
@@ -239,9 +255,7 @@ struct Kept {
     requests: Receiver<Request>,
     /// Number of processes started so far.
     incarnation: u64,
-    restarts: u32,
-    restarts_in_a_row: u32,
-    last_fault: Option<Instant>,
+    restarts: Restarts,
     watched: watched::Watched,
     world: Arc<dyn World>,
 }
@@ -288,9 +302,7 @@ impl Kept {
             published,
             requests,
             incarnation: 0,
-            restarts: 0,
-            restarts_in_a_row: 0,
-            last_fault: None,
+            restarts: Restarts::default(),
             watched: watched::Watched::default(),
             world,
         })
@@ -458,7 +470,7 @@ impl Kept {
         }
         let mut published = self.published.state();
         published.state = state;
-        published.restarts = self.restarts;
+        published.restarts = self.restarts.count;
         published.generation = self.current.stage.generation;
         published.model_hash.clone_from(&self.current.build.hash);
     }
@@ -466,40 +478,31 @@ impl Kept {
     /// Counts a restart and returns the wait before it; reports that the limit is reached and
     /// returns `None` if there are no more.
     fn next_restart(&mut self) -> Option<Duration> {
-        let quiet = Duration::from_nanos(RESTART_QUIET.get());
-        if self
-            .last_fault
-            .is_some_and(|last| self.world.now().saturating_duration_since(last) > quiet)
-        {
-            self.restarts_in_a_row = 0;
+        let allowed = &self.setup.partition.program.restart;
+        match self.restarts.next(allowed, self.world.now()) {
+            Ok(wait) => Some(wait),
+            Err(done) => {
+                let name = &self.setup.partition.name;
+                let s = plural(u64::from(done));
+                let text = format!(
+                    "not restarted any more after {done} restart{s}; `quietcore restart {name}` \
+                     starts it"
+                );
+                self.events.note(name, "given-up", Severity::Fault, &text);
+                None
+            }
         }
-        self.last_fault = Some(self.world.now());
-        let done = self.restarts_in_a_row;
-        let Some(wait) = self.setup.partition.program.restart.wait_after(done) else {
-            let name = &self.setup.partition.name;
-            let s = plural(u64::from(done));
-            let text = format!(
-                "not restarted any more after {done} restart{s}; `quietcore restart {name}` \
-                 starts it"
-            );
-            self.events.note(name, "given-up", Severity::Fault, &text);
-            return None;
-        };
-        self.restarts_in_a_row += 1;
-        self.restarts += 1;
-        Some(Duration::from_nanos(wait.get()))
     }
 
     /// Withdraws a planned restart that is not needed any more.
     fn withdraw_restart(&mut self) {
-        self.restarts = self.restarts.saturating_sub(1);
-        self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
+        self.restarts.withdraw();
     }
 
     /// Prepares the next process for a program that a client wants to start anew. What the process
     /// before has left must have been saved already, since it may have to be forgotten here.
     fn begin_anew(&mut self, how: Restart) {
-        self.restarts_in_a_row = 0;
+        self.restarts.begin_anew();
         self.saving.begin(how);
         if how == Restart::Origin {
             self.forces = forces::Forces::default();

@@ -7,7 +7,7 @@ use quietcore_backend::process::OWN_REMARK;
 use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_exchange::{TaskState, TaskStatistics};
 use quietcore_record::reason::NotInForce;
-use quietcore_units::CpuId;
+use quietcore_units::{ByteSize, CpuId};
 
 use super::Setup;
 use super::log::EventLog;
@@ -20,17 +20,48 @@ const LOOK: Duration = Duration::from_secs(5);
 /// The reservation of a partition, as last seen.
 #[derive(Debug)]
 pub(super) struct ReservationWatch {
-    /// Its tasks; empty for a guest, whose tasks are its own kernel's.
+    partition: String,
+    /// Its tasks; empty for a guest whose tasks are its own kernel's.
     tasks: Vec<Watched>,
+    memory: Option<ByteSize>,
+    is_locked: bool,
     /// Instant of the last look at its share of cache and bandwidth.
     looked: Instant,
     /// Message about that share, if something was wrong with it then.
     drift: Option<String>,
 }
 
+/// The settings that a partition asks of the kernel.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    /// Name of the partition.
+    pub(super) partition: String,
+    /// Its tasks by name, in the order of the exchange.
+    pub(super) tasks: Vec<(String, Asked)>,
+    /// Memory that is locked for it.
+    pub(super) memory: Option<ByteSize>,
+    /// `true` if any of its memory is locked.
+    pub(super) is_locked: bool,
+}
+
+impl Reserved {
+    /// Returns what the program of a partition asks for.
+    pub(super) fn of(setup: &Setup) -> Self {
+        let job = &setup.job;
+        let asked = |policy| Asked { policy, cpu: job.cpu };
+        Self {
+            partition: setup.partition.name.clone(),
+            tasks: job.tasks.iter().map(|it| (it.name.clone(), asked(it.policy))).collect(),
+            memory: job.memory,
+            is_locked: true,
+        }
+    }
+}
+
 /// A task whose settings are watched.
 #[derive(Debug)]
 struct Watched {
+    name: String,
     asked: Asked,
     /// Instant of the last look at it; `None` before it ran.
     looked: Option<Instant>,
@@ -43,32 +74,25 @@ impl ReservationWatch {
     /// bandwidth.
     pub(super) fn begin(
         process: &dyn Process,
-        setup: &Setup,
+        reserved: Reserved,
         events: &EventLog,
         now: Instant,
     ) -> Self {
+        let Reserved { partition, tasks, memory, is_locked } = reserved;
         if let Some(share) = process.share() {
             let text = format!("it has {share}");
-            events.note(&setup.partition.name, "memory-share", Severity::Information, &text);
+            events.note(&partition, "memory-share", Severity::Information, &text);
         }
-        let job = &setup.job;
-        let asked = |policy| Asked { policy, cpu: job.cpu };
-        let tasks = job.tasks.iter().filter(|_| process.tasks_are_threads());
+        let tasks = tasks.into_iter().filter(|_| process.tasks_are_threads());
         let tasks =
-            tasks.map(|task| Watched { asked: asked(task.policy), looked: None, told: Vec::new() });
-        Self { tasks: tasks.collect(), looked: now, drift: None }
+            tasks.map(|(name, asked)| Watched { name, asked, looked: None, told: Vec::new() });
+        Self { partition, tasks: tasks.collect(), memory, is_locked, looked: now, drift: None }
     }
 
     /// Compares the reservation with what is in force, where it is time, and reports what is new.
-    pub(super) fn look(
-        &mut self,
-        process: &dyn Process,
-        setup: &Setup,
-        events: &EventLog,
-        now: Instant,
-    ) {
+    pub(super) fn look(&mut self, process: &dyn Process, events: &EventLog, now: Instant) {
         let exchange = process.exchange();
-        let (job, partition) = (&setup.job, &setup.partition.name);
+        let partition = &self.partition;
         for (index, (watched, task)) in
             self.tasks.iter_mut().zip(exchange.region().tasks()).enumerate()
         {
@@ -78,17 +102,17 @@ impl ReservationWatch {
                 continue;
             }
             let is_first = watched.looked.replace(now).is_none();
-            let memory = job.memory.filter(|_| is_first && index == 0);
-            let mut reasons = watched.look(process, task, is_first);
+            let memory = self.memory.filter(|_| is_first && index == 0);
+            let mut reasons = watched.look(process, task, is_first, self.is_locked);
             if let (Some(memory), Ok(state)) = (memory, process.read_back(task)) {
                 reasons.extend(not_locked(Some(memory), &state));
             }
             for reason in reasons {
-                let text = format!("task `{}`: {reason}", job.tasks[index].name);
+                let text = format!("task `{}`: {reason}", watched.name);
                 events.note(partition, "reservation", Severity::Warning, &text);
             }
             if let Some(cpu) = watched.pin_again(process, task) {
-                let name = &job.tasks[index].name;
+                let name = &watched.name;
                 let text = format!("task `{name}` is pinned to CPU {cpu} again");
                 events.note(partition, "pinned-again", Severity::Information, &text);
             }
@@ -99,27 +123,21 @@ impl ReservationWatch {
                 }
             }
         }
-        self.look_at_share(process, partition, events, now);
+        self.look_at_share(process, events, now);
     }
 
     /// Lists every difference from the reservation that the last look has found.
-    pub(super) fn drift(&self, setup: &Setup) -> Vec<String> {
+    pub(super) fn drift(&self) -> Vec<String> {
         let mut drift = Vec::new();
-        for (watched, task) in self.tasks.iter().zip(&setup.job.tasks) {
-            let name = &task.name;
+        for watched in &self.tasks {
+            let name = &watched.name;
             drift.extend(watched.told.iter().map(|reason| format!("task `{name}`: {reason}")));
         }
         drift.extend(self.drift.clone());
         drift
     }
 
-    fn look_at_share(
-        &mut self,
-        process: &dyn Process,
-        partition: &str,
-        events: &EventLog,
-        now: Instant,
-    ) {
+    fn look_at_share(&mut self, process: &dyn Process, events: &EventLog, now: Instant) {
         let Some(share) = process.share() else { return };
         if now.saturating_duration_since(self.looked) < LOOK {
             return;
@@ -127,7 +145,7 @@ impl ReservationWatch {
         self.looked = now;
         let drift = share.check().err().map(|error| error.to_string());
         if let Some(drift) = drift.iter().find(|drift| self.drift.as_ref() != Some(drift)) {
-            events.note(partition, "drift", Severity::Warning, drift);
+            events.note(&self.partition, "drift", Severity::Warning, drift);
         }
         self.drift = drift;
     }
@@ -153,6 +171,7 @@ impl Watched {
         process: &dyn Process,
         task: &TaskStatistics,
         is_first: bool,
+        is_locked: bool,
     ) -> Vec<NotInForce> {
         let mut found = if is_first { self.asked.refused(task) } else { Vec::new() };
         // The task may have ended between two looks.
@@ -161,6 +180,7 @@ impl Watched {
         {
             found.extend(self.asked.not_in_force(task, &state));
         }
+        found.retain(|reason| is_locked || !matches!(reason, NotInForce::Unlocked));
         let news = found.iter().filter(|reason| !self.told.contains(reason)).cloned().collect();
         self.told = found;
         news

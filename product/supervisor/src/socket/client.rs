@@ -25,6 +25,8 @@ use crate::socket::peer;
 const ANSWER: Duration = Duration::from_secs(30);
 /// Longest time that a site may take to come down.
 const DOWN: Duration = Duration::from_secs(60);
+/// Longest time that a guest with a system of its own may take to shut down, beside that.
+const SHUTDOWN: Duration = Duration::from_secs(600);
 /// Time between two looks for its end.
 const DOWN_EVERY: Duration = Duration::from_millis(20);
 
@@ -348,8 +350,9 @@ impl Client {
     /// [`ClientError::StillUp`] when it takes too long.
     pub fn down(mut self) -> Result<(), ClientError> {
         let Hello { pid, .. } = self.hello()?;
+        let takes_long = self.list()?.iter().any(|partition| !partition.has_program());
         let Done {} = self.ask_site(SiteVerb::Down)?;
-        let end = Instant::now() + DOWN;
+        let end = Instant::now() + DOWN + if takes_long { SHUTDOWN } else { Duration::ZERO };
         // The lock is free when the last of its processes has gone.
         while self.places.running()?.iter().any(|running| running.name == self.site) {
             if Instant::now() >= end {

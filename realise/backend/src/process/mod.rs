@@ -38,7 +38,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use crate::container::ContainerError;
 use crate::job::Job;
-use crate::surroundings::{Start, Surroundings};
+use crate::surroundings::{STOP_GRACE, Start, Surroundings};
 use hold::{BySignal, Holder, Means};
 use orders::Orders;
 use printed::Prints;
@@ -63,9 +63,6 @@ pub use serve::serve;
 pub(crate) use serve::{ExchangeName, HOST_THREADS};
 
 pub use threads::ThreadNumbers;
-
-/// Longest time that a partition may take to end after it was told to.
-const STOP_GRACE: Duration = Duration::from_secs(2);
 
 /// The error of a partition that could not be started or has failed.
 #[derive(Debug, thiserror::Error)]
@@ -341,15 +338,18 @@ impl Partition {
         self.region().request_stop();
     }
 
-    /// Ends the partition and waits for its process, which is killed if it takes longer than 2 s.
-    /// The exchange stays readable.
+    /// Ends the partition and waits for its process, which is killed if it takes longer than 2 s,
+    /// or than a guest from its disk has to shut down. The exchange stays readable.
     ///
     /// # Errors
     /// [`PartitionError::Wait`] when the process can't be waited for.
     pub fn stop(&mut self) -> Result<ExitStatus, PartitionError> {
         self.request_stop();
-        self.orders = None;
-        let end = Instant::now() + STOP_GRACE;
+        let grace = self.around.stop_grace();
+        if grace <= STOP_GRACE {
+            self.orders = None;
+        }
+        let end = Instant::now() + grace;
         loop {
             if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
                 self.prints.wait_for_rest();
@@ -359,6 +359,7 @@ impl Partition {
                 None => {}
                 // It does not respond: kill it, and later whichever process waits for it, too.
                 Some(late) if late < STOP_GRACE => {
+                    self.orders = None;
                     self.around.kill(&mut self.child).map_err(PartitionError::Wait)?;
                 }
                 Some(_) => self.child.kill().map_err(PartitionError::Wait)?,

@@ -24,7 +24,7 @@ use quietcore_units::{ByteSize, Causes};
 
 use crate::interior::Ready;
 use crate::job::Job;
-use crate::qemu::linux;
+use crate::qemu::{disk, linux};
 
 /// Stack of the thread that reads orders, in bytes.
 const LIFE_STACK_BYTES: usize = 256 << 10;
@@ -163,7 +163,7 @@ fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
         Job::Program { program, fieldbus, interior } => {
             interior.make_ready(program, fieldbus.as_ref(), region, memory.file())?
         }
-        Job::Latency(_) | Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) => Ready::default(),
+        _ => Ready::default(),
     };
     let seal_waiting = ready.seal_waiting();
     let (lines, orders) = Orders::channel();
@@ -186,6 +186,7 @@ fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
                 Ok(())
             }
             Job::Memory(job) => crate::memory::serve(job),
+            Job::Disk(setting) => disk::run(setting, region),
             Job::Linux(job) => linux::run(job, region, memory.file(), &orders),
             Job::Measurement(job) => {
                 crate::measuring::serve(job, &OpenExchange { region, file: memory.file() })

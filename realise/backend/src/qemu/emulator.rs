@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use command_fds::CommandFdExt as _;
@@ -30,6 +31,8 @@ use crate::guest::network::ADDRESS;
 const LINE_BYTES_MAX: u64 = 1 << 10;
 /// Bytes of the console that are taken at once.
 const CONSOLE_BYTES: usize = 4 << 10;
+/// Begin of a line by which QEMU explains the line before it.
+const CONTINUED: &str = "Is another process using";
 /// Stack of a thread that passes lines on.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -58,26 +61,29 @@ pub(super) struct Parts {
 pub(super) struct Emulator {
     child: Child,
     readers: Vec<JoinHandle<()>>,
+    /// The last line that QEMU itself has said.
+    said: Arc<Mutex<String>>,
 }
 
 impl Emulator {
     /// Starts QEMU, which waits for its monitor before the guest's first instruction; its threads
-    /// begin on the CPUs `elsewhere`. What the guest writes goes to `console`.
+    /// begin on the CPUs `elsewhere`. What the guest writes goes to `say`.
     ///
     /// # Errors
     /// When it can't be started; in words.
     pub(super) fn start(
         mut command: Command,
         elsewhere: Option<CpuSet>,
-        console: Console,
+        say: impl FnMut(&[u8]) + Send + 'static,
     ) -> Result<Self, String> {
         bound::end_with_this_thread(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = spawn(&mut command, elsewhere);
         let child = child.map_err(|error| format!("QEMU can't be started: {error}"))?;
-        let mut emulator = Self { child, readers: Vec::new() };
-        let console = emulator.child.stdout.take().map(|pipe| collect(console, pipe));
-        let errors = emulator.child.stderr.take().map(pass_on);
+        let said = Arc::<Mutex<String>>::default();
+        let mut emulator = Self { child, readers: Vec::new(), said: Arc::clone(&said) };
+        let console = emulator.child.stdout.take().map(|pipe| collect(say, pipe));
+        let errors = emulator.child.stderr.take().map(|pipe| pass_on(pipe, said));
         for reader in [console, errors].into_iter().flatten() {
             let reader = reader.map_err(|error| format!("no thread can be started: {error}"))?;
             emulator.readers.push(reader);
@@ -93,6 +99,11 @@ impl Emulator {
     /// Returns the status with which QEMU has ended; `None` while it runs.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    /// Returns the last line that QEMU itself has said; all of it once it was [ended](Self::end).
+    pub(super) fn said(&self) -> String {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ends QEMU, if it still runs, and waits until all that it has said is passed on.
@@ -152,16 +163,28 @@ pub(super) struct Base<'a> {
 }
 
 impl Base<'_> {
-    /// Returns the command that starts QEMU with such a machine, which has no program yet.
+    /// Returns the command that starts QEMU with such a machine, which has no program yet, ends
+    /// when it is reset, and can be ended through a port.
     ///
     /// # Errors
     /// When there is no QEMU; in words.
     pub(super) fn command(&self) -> Result<Command, String> {
+        let mut command = self.machine()?;
+        let end = format!("isa-debug-exit,iobase={:#x},iosize=1", port::END);
+        command.args(["-no-reboot", "-device", &end]);
+        Ok(command)
+    }
+
+    /// Returns the command that starts QEMU with such a machine, and nothing to start from.
+    ///
+    /// # Errors
+    /// When there is no QEMU; in words.
+    pub(super) fn machine(&self) -> Result<Command, String> {
         let memory = self.memory.get();
         let program = Virtualization::find_qemu(&Source::live()).get().cloned();
         let program = program.ok_or("QEMU is not installed; see `quietcore doctor`")?;
         let mut command = Command::new(program);
-        command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-S"]);
+        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-S"]);
         let sandbox = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
         command.args(["-sandbox", sandbox]);
         let (accelerator, processor) = match (self.accelerator, self.processors) {
@@ -181,8 +204,6 @@ impl Base<'_> {
         command.args(["-overcommit", locks]);
         command.args(["-chardev", "stdio,id=console,signal=off"]);
         command.args(["-device", "isa-serial,chardev=console"]);
-        let end = format!("isa-debug-exit,iobase={:#x},iosize=1", port::END);
-        command.args(["-device", &end]);
         let monitor = format!("socket,id=monitor,fd={}", self.monitor.as_raw_fd());
         command.args(["-chardev", &monitor, "-mon", "chardev=monitor,mode=control"]);
         Ok(command)
@@ -261,19 +282,30 @@ fn path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Puts what the guest writes into its console, which keeps some of it and counts the rest.
-fn collect(console: Console, mut pipe: impl Read + Send + 'static) -> io::Result<JoinHandle<()>> {
+/// Returns the place of a guest's words that keeps some of them in a console, and counts the rest.
+pub(super) fn into(console: Console) -> impl FnMut(&[u8]) + Send + 'static {
+    move |bytes| console.say(bytes)
+}
+
+/// Passes on what the guest writes to its console, until QEMU has ended.
+fn collect(
+    mut say: impl FnMut(&[u8]) + Send + 'static,
+    mut pipe: impl Read + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
     let thread = thread::Builder::new().name("console".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || {
         let mut bytes = [0; CONSOLE_BYTES];
         while let Ok(count @ 1..) = pipe.read(&mut bytes) {
-            console.say(&bytes[..count]);
+            say(&bytes[..count]);
         }
     })
 }
 
-/// Passes on what QEMU itself says, line by line, until it has ended.
-fn pass_on(pipe: impl Read + Send + 'static) -> io::Result<JoinHandle<()>> {
+/// Passes on what QEMU itself says, line by line, until it has ended. The last line is in `said`.
+fn pass_on(
+    pipe: impl Read + Send + 'static,
+    said: Arc<Mutex<String>>,
+) -> io::Result<JoinHandle<()>> {
     let thread = thread::Builder::new().name("errors".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || {
         let mut pipe = BufReader::new(pipe);
@@ -283,8 +315,11 @@ fn pass_on(pipe: impl Read + Send + 'static) -> io::Result<JoinHandle<()>> {
             match (&mut pipe).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {
-                    let text = String::from_utf8_lossy(&line);
-                    remark(format_args!("QEMU: {}", text.trim_end()));
+                    let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                    remark(format_args!("QEMU: {text}"));
+                    if !text.starts_with(CONTINUED) {
+                        *said.lock().unwrap_or_else(PoisonError::into_inner) = text;
+                    }
                 }
             }
         }

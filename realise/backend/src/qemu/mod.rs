@@ -16,6 +16,7 @@
 //! | module | content |
 //! |---|---|
 //! | `control` | the control memory |
+//! | [`disk`] | guests that start from their disks, any operating system |
 //! | `doorbell` | its device, and the call for the guest's attention |
 //! | `emulator` | QEMU's process |
 //! | `host` | the surroundings of the partition's process |
@@ -26,6 +27,7 @@
 //! | `setting` | the words of the site file about the guest |
 
 mod control;
+pub mod disk;
 mod doorbell;
 mod emulator;
 mod host;
@@ -70,7 +72,7 @@ use crate::guest::staging::Staging;
 use crate::guest::{in_words, note_refused_of_all, translate};
 use control::{Control, post_bytes};
 use doorbell::Doorbell;
-use emulator::{Emulator, Parts, status_of_guest};
+use emulator::{Emulator, Parts, into, status_of_guest};
 use introduction::introduce;
 use monitor::Monitor;
 use network::Network;
@@ -152,7 +154,7 @@ impl Ready {
         };
         let cpu = job.cpu.and_then(CpuId::new);
         let elsewhere = cpu.and_then(|cpu| emulator::others(&CpuSet::from_iter([cpu])));
-        let mut emulator = Emulator::start(emulator::command(parts)?, elsewhere, console)?;
+        let mut emulator = Emulator::start(emulator::command(parts)?, elsewhere, into(console))?;
         let delivery = Delivery::inherited(interior.delivery);
         let delivery = delivery.map_err(|error| format!("the delivery: {error}"))?;
         if let Err(error) = monitor.greet() {

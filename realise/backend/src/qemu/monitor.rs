@@ -120,6 +120,15 @@ impl Monitor {
         self.ask("cont").map(drop)
     }
 
+    /// Asks the guest to shut down, as the button of a machine does. What it makes of that is its
+    /// own affair.
+    ///
+    /// # Errors
+    /// [`MonitorError`].
+    pub(super) fn shut_down(&mut self) -> Result<(), MonitorError> {
+        self.ask("system_powerdown").map(drop)
+    }
+
     /// Reads the events that have come, without waiting. Returns `true` if QEMU has stopped the
     /// guest, which it does when KVM can't run it any further.
     pub(super) fn has_stopped(&mut self) -> bool {

@@ -32,7 +32,7 @@ pub(super) fn compare(
     if (says - follows).abs().total_cmp(&(follows * ROUNDING)).is_gt() {
         differ("exceedance", &format!("{says:e}"), &format!("{follows:e}"));
     }
-    for partition in site.partitions() {
+    for partition in site.measured() {
         let declared = manifest.declared.get(&partition.name);
         let key = format!("declared.{}", partition.name);
         differ(&key, &declared.map_or("missing", String::as_str), &partition.class.name);

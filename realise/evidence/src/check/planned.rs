@@ -19,7 +19,7 @@ pub(super) fn unaccounted(
 ) -> Vec<NotMeasured> {
     let mut missing = Vec::new();
     for profile in asked_for(manifest, site) {
-        for partition in site.partitions() {
+        for partition in site.measured() {
             if is_told(manifest, &partition.name, &profile.name) {
                 continue;
             }

@@ -1,5 +1,6 @@
 //! Arguments of the commands for running sites: `up`, `down`, `ps`, `top`, `events`, `watch`,
-//! `channel`, `set`, `force`, `unforce`, `trace`, `deploy`, `restart`, `pause` and `resume`.
+//! `channel`, `console`, `set`, `force`, `unforce`, `trace`, `deploy`, `restart`, `pause` and
+//! `resume`.
 
 use std::path::PathBuf;
 
@@ -27,6 +28,8 @@ pub(crate) enum RunningCommand {
     Top(Top),
     /// Print what has happened to the partitions of a running site
     Events(Events),
+    /// Print what a guest with a system of its own writes to its console
+    Console(ConsoleRequest),
     /// Show variables of a running program
     Watch(Watch),
     /// Give variables of a running program a value, once
@@ -219,6 +222,27 @@ pub(crate) struct Of {
     /// The site, where several run
     #[arg(long, value_name = "SITE", add = ArgValueCompleter::new(completion::sites))]
     pub(crate) site: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A guest that starts from its disk (`guest = { system = \"disk\", .. }`) writes \
+    to a serial line, which is kept with the time of each line: the last 1 MiB, and an older file \
+    of that size. Lines are cut at 240 bytes, and what colours a terminal is left out. Where the \
+    guest has a screen (`vnc = true`), it is told on which socket VNC shows it.\n\nExamples:\n  \
+    quietcore console desk               all that is kept\n  \
+    quietcore console desk --last 20     the last lines of it\n  \
+    quietcore console desk --follow      the last ten, then each as it comes"
+)]
+pub(crate) struct ConsoleRequest {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// Continue as long as the site runs
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Print only the last N lines; by default all, or ten with `--follow`
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) last: Option<usize>,
 }
 
 #[derive(Debug, Args)]

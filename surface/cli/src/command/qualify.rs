@@ -106,6 +106,13 @@ fn begin(request: &Qualify) -> Result<(SiteFile, Start<'_>), Failure> {
 fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
     let path = request.site.as_ref().expect("clap asks for the site file without --resume");
     let mut file = files::read_site(path)?;
+    if file.site.measured().next().is_none() {
+        return Err(Failure::new(format_args!(
+            "quietcore: site `{}` has nothing to be measured: its partitions are guests from their \
+             disks; `quietcore up` runs them",
+            file.site.name()
+        )));
+    }
     if !request.profile.is_empty() {
         file.site.select_profiles(&request.profile)?;
     }
@@ -207,7 +214,7 @@ fn not_chosen(file: &SiteFile) -> Result<Vec<NotMeasured>, Failure> {
     let left_out = whole.campaign().profiles.iter().filter(|profile| !chosen.contains(profile));
     Ok(left_out
         .flat_map(|profile| {
-            file.site.partitions().iter().map(|partition| NotMeasured {
+            file.site.measured().map(|partition| NotMeasured {
                 partition: partition.name.clone(),
                 profile: profile.name.clone(),
                 reserved: whole.keeps_reservation(profile),

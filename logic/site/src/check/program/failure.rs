@@ -2,7 +2,7 @@
 
 use quietcore_units::FaultReaction;
 
-use crate::raw::{RawNumber, RawProgram};
+use crate::raw::{RawNumber, RawProgram, RawRestart};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::{Literal, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT, Restart, Substitute};
@@ -118,9 +118,8 @@ pub(super) fn retain(
     Some(retain)
 }
 
-/// Checks the restarts of a program.
-pub(super) fn restart(raw: &RawProgram) -> Restart {
-    let written = raw.restart.as_ref();
+/// Returns the restarts of a program, or of a guest, as written or by default.
+pub(in crate::check) fn restart(written: Option<&RawRestart>) -> Restart {
     Restart {
         limit: written.and_then(|restart| restart.limit).unwrap_or(RESTART_LIMIT_DEFAULT),
         wait: written.and_then(|restart| restart.wait).unwrap_or(RESTART_WAIT_DEFAULT),

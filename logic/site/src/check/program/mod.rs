@@ -5,6 +5,8 @@ mod failure;
 mod priority;
 mod task;
 
+pub(super) use failure::restart;
+
 use quietcore_record::class::Class;
 use quietcore_units::{Nanos, Wake};
 
@@ -38,7 +40,7 @@ pub(super) fn check(
     of_its_kind(raw, path, collector);
     let on_fault = failure::on_fault(raw, path, collector);
     let retain = failure::retain(raw, path, collector);
-    let restart = failure::restart(raw);
+    let restart = failure::restart(raw.restart.as_ref());
     let (period, tasks, (on_fault, substitutes)) = (period?, tasks?, on_fault?);
     let fastest = tasks.iter().find(|task| task.release.rule.period() == Some(period));
     let fastest = fastest.unwrap_or(&tasks[0]);

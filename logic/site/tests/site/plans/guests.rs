@@ -72,7 +72,10 @@ fn an_image_goes_with_a_linux_guest_and_nothing_else() {
     let without = refused("{ system = \"linux\" }");
     assert!(without.contains("`quietcore guest build --out FOLDER` makes one"), "{without}");
     let needless = refused("{ image = \"guest-rt\" }");
-    assert!(needless.contains("only a Linux guest starts from an image"), "{needless}");
+    assert!(
+        needless.contains("only a Linux guest, or one with a disk, starts from an image"),
+        "{needless}"
+    );
     let unknown = refused("{ system = \"linus\", image = \"guest-rt\" }");
     assert!(unknown.contains("linux"), "{unknown}");
 }

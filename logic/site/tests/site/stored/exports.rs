@@ -1,6 +1,6 @@
 //! Tests of the files of a site for systemd, Podman and Kubernetes.
 
-use quietcore_site::{Backend, ExportKind, ExportPaths, ExportedFile, Site, export};
+use quietcore_site::{Backend, ExportKind, ExportMachine, ExportPaths, ExportedFile, Site, export};
 
 use crate::support::{assert_stored, changed, read_text};
 
@@ -31,11 +31,12 @@ fn paths() -> ExportPaths {
         program: "/usr/bin/quietcore".to_owned(),
         site_file: "/etc/quietcore/press.toml".to_owned(),
         variables: Vec::new(),
+        machine: ExportMachine::default(),
     }
 }
 
 fn exported(text: &str, kind: ExportKind) -> Vec<ExportedFile> {
-    export(&site(text), text, kind, &paths()).unwrap()
+    export(&site(text), text, kind, None, &paths()).unwrap()
 }
 
 fn site(text: &str) -> Site {
@@ -61,7 +62,7 @@ fn a_site_is_exported_as_it_is_stored() {
 fn a_unit_has_the_variables_of_who_exports_it() {
     let variables = vec![("QUIETCORE_STATE_DIR".to_owned(), "/srv/50% \"off\"".to_owned())];
     let paths = ExportPaths { variables, ..paths() };
-    let unit = export(&site(SITE), SITE, ExportKind::Systemd, &paths).unwrap().remove(0).text;
+    let unit = export(&site(SITE), SITE, ExportKind::Systemd, None, &paths).unwrap().remove(0).text;
     let line =
         "\n[Service]\nType=exec\nEnvironment=\"QUIETCORE_STATE_DIR=/srv/50%% \\\"off\\\"\"\n";
     assert!(unit.contains(line), "{unit}");

@@ -47,7 +47,7 @@ use quietcore_site::Accelerator;
 use quietcore_units::{ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
 
 use super::control::Control;
-use super::emulator::{Emulator, others};
+use super::emulator::{Emulator, into, others};
 use super::introduction::introduce;
 use super::monitor::Monitor;
 use super::{ANY_RATE, End, may_lock_much, moment, outcome};
@@ -93,7 +93,7 @@ pub(crate) fn run(
     let (console, mut lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
     let cpus: CpuSet = job.setting.cpus.iter().filter_map(|cpu| CpuId::new(*cpu)).collect();
     let elsewhere = others(&cpus).filter(|_| job.is_pinned);
-    let mut emulator = Emulator::start(command(&job.setting, parts)?, elsewhere, console)?;
+    let mut emulator = Emulator::start(command(&job.setting, parts)?, elsewhere, into(console))?;
     monitor.greet().map_err(in_words)?;
     let threads = monitor.processor_threads(job.setting.cpus.len()).map_err(in_words)?;
     settle(job, region, &threads, memory_refused);

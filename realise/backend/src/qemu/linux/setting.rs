@@ -97,7 +97,7 @@ impl LinuxJob {
                 }
                 (latency.memory, latency.snare) = (None, None);
             }
-            Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) => {}
+            Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) | Job::Disk(_) => {}
         }
         Self { setting, is_pinned, inner: Box::new(job) }
     }

@@ -81,7 +81,7 @@ pub(in crate::command) fn run(request: &Disturb) -> Result<Status, Failure> {
 
 /// Returns the partitions that were asked for; all if none was named.
 fn chosen<'s>(names: &[String], site: &'s Site) -> Result<Vec<&'s Partition>, Failure> {
-    let known = || site.partitions().iter().map(|partition| partition.name.as_str());
+    let known = || site.measured().map(|partition| partition.name.as_str());
     for name in names {
         if !known().any(|known| known == name) {
             let all = format!("there are {}", quietcore_wording::list(known()));
@@ -91,7 +91,7 @@ fn chosen<'s>(names: &[String], site: &'s Site) -> Result<Vec<&'s Partition>, Fa
             )));
         }
     }
-    let partitions = site.partitions().iter();
+    let partitions = site.measured();
     let wanted = |partition: &&Partition| names.is_empty() || names.contains(&partition.name);
     Ok(partitions.filter(wanted).collect())
 }

@@ -1,6 +1,7 @@
 //! The commands for running sites, one file each.
 
 mod channel;
+mod console;
 mod down;
 mod events;
 mod ps;
@@ -33,6 +34,7 @@ pub(super) fn run(command: RunningCommand) -> Result<Status, Failure> {
         RunningCommand::Ps(request) => ps::run(&request),
         RunningCommand::Top(request) => top::run(&request),
         RunningCommand::Events(request) => events::run(&request),
+        RunningCommand::Console(request) => console::run(&request),
         RunningCommand::Watch(request) => watch::run(&request),
         RunningCommand::Set(request) => variables::set(&request),
         RunningCommand::Force(request) => variables::force(&request),

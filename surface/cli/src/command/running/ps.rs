@@ -153,17 +153,22 @@ const fn column(
 const COLUMNS: [Column; 12] = [
     column("backend", Side::Left, |it| it.backend.clone(), |_| true),
     column("state", Side::Left, |it| it.state.word().to_owned(), |_| true),
-    column("period", Side::Right, |it| it.period.to_string(), |_| true),
-    column("cycles", Side::Right, |it| thousands(it.cycles), |_| true),
-    column("missed", Side::Right, |it| thousands(it.missed_cycles), |_| true),
-    column("over", Side::Right, |it| thousands(it.overruns), |_| true),
-    column("worst", Side::Right, |it| it.release_max.to_string(), |_| true),
+    column("period", Side::Right, |it| of_program(it, it.period.to_string()), |_| true),
+    column("cycles", Side::Right, |it| of_program(it, thousands(it.cycles)), |_| true),
+    column("missed", Side::Right, |it| of_program(it, thousands(it.missed_cycles)), |_| true),
+    column("over", Side::Right, |it| of_program(it, thousands(it.overruns)), |_| true),
+    column("worst", Side::Right, |it| of_program(it, it.release_max.to_string()), |_| true),
     column("CPU", Side::Right, cpu, |_| true),
     column("fieldbus", Side::Left, fieldbus, |it| it.fieldbus.is_some()),
     column("forced", Side::Right, |it| it.forces.to_string(), |it| it.forces > 0),
     column("build", Side::Right, |it| it.generation.to_string(), |it| it.generation > 1),
     column("restarts", Side::Right, |it| it.restarts.to_string(), |it| it.restarts > 0),
 ];
+
+/// Returns a figure of a program; there is none of a guest with a system of its own.
+pub(super) fn of_program(partition: &PartitionState, figure: String) -> String {
+    if partition.has_program() { figure } else { NONE.to_owned() }
+}
 
 fn cpu(partition: &PartitionState) -> String {
     partition.cpu.map_or_else(|| NONE.to_owned(), |cpu| cpu.to_string())

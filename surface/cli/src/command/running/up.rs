@@ -164,7 +164,7 @@ fn stay(
 /// Returns the timing of all partitions; prints which can't be read.
 fn timing_of(running: &Running, partitions: &[PartitionState]) -> Timing {
     let mut timing = Timing::default();
-    for partition in partitions {
+    for partition in partitions.iter().filter(|partition| partition.has_program()) {
         match running.open(&partition.name) {
             Ok((opened, file)) => {
                 if let Err(error) = timing.add(opened, file, partition.absent_cycles) {
@@ -221,7 +221,7 @@ impl Show {
 
 fn status_line(partitions: &[PartitionState]) -> String {
     let one = |partition: &PartitionState| match &partition.state {
-        Activity::Running => {
+        Activity::Running if partition.has_program() => {
             let mut text = format!(
                 "{} {} cycles, worst {}",
                 partition.name,

@@ -29,7 +29,7 @@ use ratatui::widgets::Paragraph;
 
 use super::collect::{Pane, Snapshot};
 use super::view::{Shown, View};
-use crate::command::running::ps::{NONE, fieldbus};
+use crate::command::running::ps::{NONE, fieldbus, of_program};
 use crate::table::Table;
 
 /// Columns of the figures beside the histogram.
@@ -140,11 +140,11 @@ fn list(panes: &[&Pane]) -> columns::Table {
         table.row([
             state.name.clone(),
             state.state.word().to_owned(),
-            state.period.to_string(),
-            thousands(state.cycles),
-            thousands(state.missed_cycles),
-            thousands(state.overruns),
-            state.release_max.to_string(),
+            of_program(state, state.period.to_string()),
+            of_program(state, thousands(state.cycles)),
+            of_program(state, thousands(state.missed_cycles)),
+            of_program(state, thousands(state.overruns)),
+            of_program(state, state.release_max.to_string()),
             state.cpu.map_or_else(|| "–".to_owned(), |cpu| cpu.to_string()),
             fieldbus(state),
         ]);
