@@ -5,6 +5,7 @@
 mod image;
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,7 +41,7 @@ impl Site {
         let text = format!(
             "[site]\nname = \"line\"\n[[partition]]\nname = \"desk\"\nclass = \"process-control\"\n\
              backend = \"qemu\"\nguest = {{ system = \"disk\", accelerator = \"tcg\", image = \
-             \"desk.img\"{words} }}\n[partition.vcr]\ncpus = [0]\nmemory = \"32 MiB\"\n{rest}"
+             \"desk.img\"{words} }}\n[partition.vcr]\ncpus = [0]\nmemory = \"192 MiB\"\n{rest}"
         );
         let site = quietcore_site::read("line.toml", text.as_bytes(), &catalogue());
         let own = std::env::current_exe().expect("a test has a path");
@@ -208,4 +209,27 @@ fn a_console_that_is_flooded_fills_no_disk() {
     assert!(length < 2 << 20, "{length} bytes");
     let desk = site.desk();
     assert!(desk.state == Activity::Running && desk.restarts == 0, "{desk:?}");
+}
+
+#[test]
+fn a_system_has_the_firmware_the_devices_and_the_screen_that_it_asks_for() {
+    let mut site = Site::new(System::Usual);
+    site.up(", devices = \"plain\", vnc = true", "").unwrap();
+    let desk = site.wait_for_console("hello from the disk");
+    let socket = desk.vnc.expect("it has a screen");
+    let mut screen = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    screen.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut greeting = [0; 7];
+    screen.read_exact(&mut greeting).unwrap();
+    assert_eq!(&greeting, b"RFB 003", "VNC answers");
+    drop(site);
+    assert!(!socket.exists(), "nothing is left behind");
+    if !Path::new("/usr/share/OVMF/OVMF_CODE_4M.fd").exists() {
+        return quietcore_skip::skip!("there is no OVMF; install `ovmf`");
+    }
+    let mut site = Site::new(System::Usual);
+    site.up(", firmware = \"uefi\", shutdown = \"1 s\"", "").unwrap();
+    site.wait_for_console("BdsDxe");
+    let console = site.desk().console.expect("it has a console");
+    assert!(console.with_file_name("uefi-variables.fd").exists(), "its variables are kept");
 }
