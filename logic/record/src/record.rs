@@ -20,9 +20,10 @@ use crate::reason::Reason;
 
 pub use conditions::{
     AffinityInForce, Cache, Conditions, ConditionsEntry, Core, Counted, EarlierPart,
-    FirmwareVersions, Injected, Injection, InterruptPlacement, KernelBuild, Limit, LoadAchieved,
-    Observation, Platform, PolicyInForce, ProgramBuild, ReleaseMode, ReservationInForce, Scheduled,
-    SpikeCondition, TakenBy, TimeReality, Topology, TracedContext, Versions, joined,
+    FirmwareVersions, GuestImage, Injected, Injection, InterruptPlacement, KernelBuild, Limit,
+    LoadAchieved, Observation, Platform, PolicyInForce, ProgramBuild, ReleaseMode,
+    ReservationInForce, Scheduled, SpikeCondition, TakenBy, TimeReality, Topology, TracedContext,
+    Versions, joined,
 };
 pub use measured::*;
 pub use stall::{LateRelease, Stall, stalls};

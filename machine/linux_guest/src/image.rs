@@ -55,6 +55,9 @@ pub struct Image {
     pub initramfs: PathBuf,
     /// The description, as the folder has it.
     pub description: Description,
+    /// SHA-256 of the description's file, in hexadecimal digits. Since that has the sum of each
+    /// other file, it stands for the whole image.
+    pub sha256: String,
 }
 
 /// The error of a folder that is no image.
@@ -100,7 +103,7 @@ impl Image {
     /// [`ImageError`].
     pub fn open(folder: &Path) -> Result<Self, ImageError> {
         let path = folder.join(DESCRIPTION);
-        let description = read_description(&path)?;
+        let (description, sha256) = read_description(&path)?;
         for name in [KERNEL, INITRAMFS] {
             let path = folder.join(name);
             let Some(mark) = description.files.get(name) else {
@@ -110,11 +113,12 @@ impl Image {
             mark.compare(&path)?;
         }
         let place = |name: &str| folder.join(name);
-        Ok(Self { kernel: place(KERNEL), initramfs: place(INITRAMFS), description })
+        Ok(Self { kernel: place(KERNEL), initramfs: place(INITRAMFS), description, sha256 })
     }
 }
 
-fn read_description(path: &Path) -> Result<Description, ImageError> {
+/// Returns a description and its SHA-256.
+fn read_description(path: &Path) -> Result<(Description, String), ImageError> {
     let failed = |source| ImageError::File { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;
     let mut text = Vec::new();
@@ -129,7 +133,7 @@ fn read_description(path: &Path) -> Result<Description, ImageError> {
         let reason = format!("it has version {}, and this program knows {VERSION}", read.version);
         return Err(refused(reason));
     }
-    Ok(read)
+    Ok((read, hexadecimal(&Sha256::digest(&text))))
 }
 
 impl FileMark {

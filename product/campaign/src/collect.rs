@@ -77,7 +77,8 @@ impl Collector<'_> {
                     Some(period) => record.release.count().saturating_mul(period.get()),
                     None => partition.work.duration().get(),
                 };
-                let asked = Asked { policy: planned.policy, cpu: planned.cpu };
+                let is_emulated = partition.setting.emulation().is_some();
+                let asked = Asked { policy: planned.policy, cpu: planned.cpu, is_emulated };
                 record.degraded = self.degraded(asked, partition, task, states);
                 if let Some(scan) = record.scan_mut() {
                     scan.faults = found.heard.faults.listed();
@@ -188,6 +189,7 @@ impl Collector<'_> {
                 compiler: build.compiler.clone(),
             });
         }
+        platform.guest = partition.setting.guest_image().cloned();
         if partition.setting.declaration().in_container() {
             platform.versions.container_runtime.clone_from(&self.findings.container_runtime);
         }
@@ -207,7 +209,9 @@ impl Collector<'_> {
         degraded.extend(self.findings.not_changed.iter().cloned());
         if let Some(first) = &states.first {
             degraded.extend(asked.not_in_force(task, first));
-            degraded.extend(not_locked(partition.work.memory(), first));
+            // Of an emulated guest nothing is locked, which is said already.
+            let memory = partition.work.memory().filter(|_| !asked.is_emulated);
+            degraded.extend(not_locked(memory, first));
         }
         degraded.into_iter().map(Reason::from).collect()
     }

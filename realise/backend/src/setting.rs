@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quietcore_microvm::colour::{PoolError, Unassignable};
+use quietcore_record::record::GuestImage;
 use quietcore_site::{Backend, BackendDeclaration, Partition};
 use quietcore_units::{ByteSize, CpuSet};
 
@@ -45,6 +46,12 @@ pub(crate) trait Setting: fmt::Debug + Send + Sync {
     /// Returns what emulates the processor of the partition, as the end of a sentence; `None` where
     /// its instructions are run by this machine's.
     fn emulation(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the image that the partition's guest starts from; `None` where it has none of its
+    /// own.
+    fn guest_image(&self) -> Option<&GuestImage> {
         None
     }
 
@@ -156,6 +163,12 @@ impl BackendSetting {
     /// measured in it are not real then.
     pub fn emulation(&self) -> Option<&'static str> {
         self.0.emulation()
+    }
+
+    /// Returns the image that the partition's guest starts from; `None` where it has none of its
+    /// own.
+    pub fn guest_image(&self) -> Option<&GuestImage> {
+        self.0.guest_image()
     }
 
     /// Returns what the backend declares.

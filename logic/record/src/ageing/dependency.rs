@@ -41,6 +41,10 @@ pub enum Dependency {
     Quietcore,
     /// The container runtime with its version, for a partition in a container.
     ContainerRuntime,
+    /// The kernel of the guest that the partition ran in, with its model of preemption.
+    GuestKernel,
+    /// The image of that guest, where its kernel is the same.
+    GuestImage,
     /// The kernel's clock source.
     ClockSource,
     /// The governors of the CPUs' frequencies.
@@ -55,7 +59,7 @@ pub enum Dependency {
 
 impl Dependency {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Kernel,
         Self::KernelBuild,
         Self::Preemption,
@@ -71,6 +75,8 @@ impl Dependency {
         Self::Program,
         Self::Quietcore,
         Self::ContainerRuntime,
+        Self::GuestKernel,
+        Self::GuestImage,
         Self::ClockSource,
         Self::Governor,
         Self::IdleStates,
@@ -109,6 +115,8 @@ impl Dependency {
             Self::Program => "program",
             Self::Quietcore => "Quietcore",
             Self::ContainerRuntime => "container runtime",
+            Self::GuestKernel => "the guest's kernel",
+            Self::GuestImage => "the guest's image",
             Self::ClockSource => "clock source",
             Self::Governor => "governor",
             Self::IdleStates => "idle states",

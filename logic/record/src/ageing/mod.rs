@@ -139,6 +139,10 @@ impl Comparison {
         if self.changes.iter().any(has_other(Dependency::Kernel)) {
             self.changes.retain(|change| change.dependency != Dependency::KernelBuild);
         }
+        // An image with another kernel is another one.
+        if self.changes.iter().any(has_other(Dependency::GuestKernel)) {
+            self.changes.retain(|change| change.dependency != Dependency::GuestImage);
+        }
         self.not_compared.sort();
         self.not_compared.dedup_by_key(|entry| entry.dependency);
         let changes = &self.changes;

@@ -15,7 +15,8 @@ use quietcore_units::{ByteSize, CpuSet};
 
 use super::{Dependency, Pair, Present, Uncompared};
 use crate::record::{
-    Cache, Conditions, Core, FirmwareVersions, InterruptPlacement, Platform, ReservationInForce,
+    Cache, Conditions, Core, FirmwareVersions, GuestImage, InterruptPlacement, Platform,
+    ReservationInForce,
 };
 
 /// The begins of the words for a fact that could not be found out.
@@ -108,8 +109,22 @@ fn of_partition(dependency: Dependency, then: &Conditions, now: &Present) -> Pai
                 before => text(before, runtime(&now.platform)),
             }
         }
+        Dependency::GuestKernel => of_guest(platform, now, GuestImage::kernel_in_short),
+        Dependency::GuestImage => of_guest(platform, now, |image| image.sha256.clone()),
         // The others are of the machine.
         _ => Pair::NoPart,
+    }
+}
+
+/// Returns a fact of the image of a guest; a measurement without one has no part of it.
+fn of_guest(
+    platform: Option<&Platform>,
+    now: &Present,
+    fact: impl Fn(&GuestImage) -> String,
+) -> Pair {
+    match platform.and_then(|it| it.guest.as_ref()) {
+        None => Pair::NoPart,
+        Some(before) => text(Some(fact(before)), now.platform.guest.as_ref().map(fact)),
     }
 }
 

@@ -4,9 +4,17 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::{
-    Core, FirmwareVersions, InterruptPlacement, KernelBuild, Limit, ProgramBuild,
+    Core, FirmwareVersions, GuestImage, InterruptPlacement, KernelBuild, Limit, ProgramBuild,
     ReservationInForce, Topology, Versions,
 };
+
+/// The image of a guest, with a kernel's words about itself.
+fn image(kernel: &str, sha256: &str) -> GuestImage {
+    let [folder, sha256, kernel] = ["/images/guest-rt", sha256, kernel].map(str::to_owned);
+    GuestImage { folder, sha256, kernel }
+}
+
+const RT: &str = "6.1.0-1-rt-amd64 (builder@PREEMPT) #1 SMP PREEMPT_RT Debian 6.1.1-1 (2026-01-01)";
 
 fn interrupt(number: u32, name: &str, cpus: &str) -> InterruptPlacement {
     InterruptPlacement { number, name: name.to_owned(), cpus: cpus.parse().unwrap() }
@@ -117,6 +125,37 @@ fn a_verdict_expires_with_each_thing_that_it_depends_on_and_names_it() {
         assert_eq!(words(&comparison), [told]);
         assert!(comparison.is_expired(), "{told}");
     }
+}
+
+/// Goal: a verdict of a guest with its own kernel expires when that is another one, and one of a
+/// partition without such a guest knows nothing of it.
+#[test]
+fn a_verdict_in_a_guest_expires_with_its_kernel_and_with_its_image() {
+    let measured = Platform { guest: Some(image(RT, "1a2b")), ..platform() };
+    let after = |guest: Option<GuestImage>| {
+        compare(&then(measured.clone()), &now(Platform { guest, ..platform() }))
+    };
+    let stock = "6.1.0-1-amd64 (builder@PREEMPT) #1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1";
+    let cases = [
+        (image(RT, "1a2b"), None),
+        (image(RT, "3c4d"), Some("the guest's image 1a2b → 3c4d")),
+        (
+            image(stock, "3c4d"),
+            Some("the guest's kernel 6.1.0-1-rt-amd64 PREEMPT_RT → 6.1.0-1-amd64 PREEMPT_DYNAMIC"),
+        ),
+    ];
+    for (present, told) in cases {
+        let comparison = after(Some(present));
+        assert_eq!(words(&comparison), Vec::from_iter(told));
+        assert_eq!(comparison.is_expired(), told.is_some());
+    }
+    let lost = after(None);
+    assert!(!lost.is_expired(), "nobody knows what the image is now");
+    let of_guest = [Dependency::GuestKernel, Dependency::GuestImage];
+    let untold: Vec<_> = lost.not_compared.iter().map(|it| it.dependency).collect();
+    assert!(of_guest.iter().all(|it| untold.contains(it)), "{untold:?}");
+    let outside = compare(&then(platform()), &now(measured));
+    assert!(!outside.is_expired() && outside.changes.is_empty());
 }
 
 #[test]

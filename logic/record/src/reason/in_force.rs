@@ -40,6 +40,8 @@ pub enum NotInForce {
     },
     /// The memory was locked, and none of it is any more.
     Unlocked,
+    /// The memory of an emulated guest is left unlocked on purpose.
+    LeftUnlocked,
     /// Less is locked than is reserved.
     LessLocked {
         /// The memory that is reserved, in bytes.
@@ -127,6 +129,11 @@ impl fmt::Display for NotInForce {
                 write!(f, "the thread was pinned to CPU {cpu} and may run on {may_run_on}")
             }
             Self::Unlocked => f.write_str("memory was locked and nothing of it is locked any more"),
+            Self::LeftUnlocked => f.write_str(
+                "memory was to be locked, and that of an emulated guest is left unlocked, since \
+                 the emulator's translations would be locked with it; a page fault may be part of \
+                 a value",
+            ),
             Self::LessLocked { reserved_bytes, locked_bytes } => {
                 let [reserved, locked] = [*reserved_bytes, *locked_bytes].map(ByteSize::new);
                 write!(f, "{reserved} of memory are reserved and {locked} are locked")

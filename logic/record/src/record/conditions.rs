@@ -26,8 +26,8 @@ pub use entry::{ConditionsEntry, Scheduled};
 pub use in_force::{AffinityInForce, PolicyInForce};
 pub use injection::{Injected, Injection};
 pub use platform::{
-    Cache, Core, FirmwareVersions, InterruptPlacement, KernelBuild, Limit, Platform, ProgramBuild,
-    ReservationInForce, Topology, Versions,
+    Cache, Core, FirmwareVersions, GuestImage, InterruptPlacement, KernelBuild, Limit, Platform,
+    ProgramBuild, ReservationInForce, Topology, Versions,
 };
 pub use release_mode::{ReleaseMode, TracedContext};
 pub use time::TimeReality;

@@ -10,6 +10,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     requires: HostRequirement::ContainerRuntime,
     program: ProgramForm::Module,
     memory: MemoryForm::Heap,
+    takes_huge_pages: false,
     enforces_budget: true,
     has_colours: false,
     may_spin: false,

@@ -18,6 +18,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
         range: ByteSize::new(8 << 20)..=ByteSize::new(63 << 20),
         default: GUEST_MEMORY_DEFAULT,
     },
+    takes_huge_pages: true,
     // Its kernel shares the processor among its tasks by priority.
     enforces_budget: false,
     has_colours: true,

@@ -58,6 +58,8 @@ pub struct BackendDeclaration {
     pub program: ProgramForm,
     /// The memory that `vcr.memory` is.
     pub memory: MemoryForm,
+    /// `true` if the guest's memory lies on pages of 2 MiB where the host has any free.
+    pub takes_huge_pages: bool,
     /// `true` if partitions may share a CPU by budgets.
     pub enforces_budget: bool,
     /// `true` if a partition can have page colours; each can have ways of the cache.

@@ -11,6 +11,7 @@ pub(super) const XEN: BackendDeclaration = BackendDeclaration {
     requires: HostRequirement::Nothing,
     program: ProgramForm::GuestImage,
     memory: MemoryForm::Heap,
+    takes_huge_pages: false,
     enforces_budget: false,
     has_colours: false,
     may_spin: false,

@@ -23,6 +23,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
         range: ByteSize::new(8 << 20)..=ByteSize::new(63 << 20),
         default: GUEST_MEMORY_DEFAULT,
     },
+    takes_huge_pages: false,
     // Its kernel shares the processor among its tasks by priority.
     enforces_budget: false,
     has_colours: false,
@@ -48,6 +49,7 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
         range: ByteSize::new(160 << 20)..=ByteSize::new(64 << 30),
         default: LINUX_MEMORY_DEFAULT,
     },
+    takes_huge_pages: false,
     enforces_budget: false,
     has_colours: false,
     may_spin: false,

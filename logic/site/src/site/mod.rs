@@ -216,7 +216,8 @@ impl Site {
     /// colours, is in small ones.
     pub fn huge_pages(&self) -> u64 {
         let is_plain = |one: &&Partition| !matches!(one.vcr.cache, Some(Cache::Colours(_)));
-        let plain = self.partitions.iter().filter(is_plain);
+        let takes = |one: &&Partition| one.declaration().takes_huge_pages;
+        let plain = self.partitions.iter().filter(is_plain).filter(takes);
         let bytes = plain.filter_map(|one| match one.declaration().memory {
             MemoryForm::Heap => None,
             MemoryForm::Own { default, .. } => Some(one.vcr.memory.unwrap_or(default).get()),

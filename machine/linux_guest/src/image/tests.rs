@@ -32,6 +32,8 @@ fn an_image_is_what_its_description_says() {
     let image = Image::open(folder.path()).expect("an image");
     assert_eq!(image.kernel, folder.path().join("vmlinuz"));
     assert_eq!(image.description.kernel, "6.1");
+    let text = fs::read(folder.path().join(DESCRIPTION)).expect("it is there");
+    assert_eq!(image.sha256, FileMark::of(&text).sha256);
 }
 
 #[test]

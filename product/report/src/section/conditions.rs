@@ -5,7 +5,7 @@ pub(crate) mod renewal;
 use std::collections::BTreeMap;
 
 use quietcore_evidence::{Length, Origin};
-use quietcore_record::record::{Conditions, Platform};
+use quietcore_record::record::{Conditions, GuestImage, Platform};
 
 use super::ListedConditions;
 use super::content::{Block, Cell, Column, Content, Fact, Facts, Row, Table};
@@ -97,6 +97,17 @@ const PLATFORM: [Condition; 4] = [
     }),
 ];
 
+/// Conditions of a guest that starts from an image, where records have one.
+const GUEST: [Condition; 2] = [
+    ("Kernel of the guest", |r| of_guest(r, GuestImage::kernel_in_short)),
+    ("Image of the guest, SHA-256", |r| of_guest(r, |image| image.sha256.clone())),
+];
+
+fn of_guest(record: &RecordSummary<'_>, read: impl Fn(&GuestImage) -> String) -> String {
+    let platform = record.record.conditions.platform.as_deref();
+    platform.and_then(|it| it.guest.as_ref()).map_or_else(|| NONE.to_owned(), read)
+}
+
 fn of_platform(record: &RecordSummary<'_>, read: impl Fn(&Platform) -> String) -> String {
     written(&record.record.conditions.platform.as_deref().map(read).unwrap_or_default())
 }
@@ -160,8 +171,12 @@ fn add_runs(content: &mut Content, records: &[RecordSummary<'_>], conditions: &[
     let Some(first) = records.first() else { return };
     let has_platform = records.iter().any(|it| it.record.conditions.platform.is_some());
     let of_platform = PLATFORM.iter().filter(|_| has_platform);
+    let has_guest = records
+        .iter()
+        .any(|it| it.record.conditions.platform.as_deref().is_some_and(|it| it.guest.is_some()));
+    let of_guest = GUEST.iter().filter(|_| has_guest);
     let (same, different): (Vec<_>, Vec<_>) =
-        conditions.iter().chain(of_platform).partition(|(_, read)| {
+        conditions.iter().chain(of_platform).chain(of_guest).partition(|(_, read)| {
             let value = read(first);
             records.iter().all(|record| read(record) == value)
         });

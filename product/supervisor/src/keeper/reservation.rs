@@ -48,7 +48,7 @@ impl Reserved {
     /// Returns what the program of a partition asks for.
     pub(super) fn of(setup: &Setup) -> Self {
         let job = &setup.job;
-        let asked = |policy| Asked { policy, cpu: job.cpu };
+        let asked = |policy| Asked { policy, cpu: job.cpu, is_emulated: false };
         Self {
             partition: setup.partition.name.clone(),
             tasks: job.tasks.iter().map(|it| (it.name.clone(), asked(it.policy))).collect(),

@@ -16,6 +16,8 @@ pub struct Asked {
     pub policy: Scheduling,
     /// CPU that the task is pinned to; `None` if it may move.
     pub cpu: Option<u32>,
+    /// `true` if an emulator runs the task, whose memory is left unlocked.
+    pub is_emulated: bool,
 }
 
 impl Asked {
@@ -50,7 +52,10 @@ impl Asked {
             reasons.push(NotInForce::OtherCpus { cpu, may_run_on });
         }
         if found.locked.get() == 0 && !task.refused(ThreadSetting::MemoryLock) {
-            reasons.push(NotInForce::Unlocked);
+            reasons.push(match self.is_emulated {
+                true => NotInForce::LeftUnlocked,
+                false => NotInForce::Unlocked,
+            });
         }
         reasons
     }

@@ -30,6 +30,10 @@ pub struct Platform {
     /// The build of the program that was measured; absent where none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramBuild>,
+    /// The image of the guest that the partition ran in; absent where it ran in none, or its guest
+    /// has our own kernel, which is a part of Quietcore.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<GuestImage>,
     /// The versions of all in the path.
     pub versions: Versions,
     /// The node of a cluster that it was measured on; absent on a single machine.
@@ -156,6 +160,17 @@ pub struct ProgramBuild {
     pub compiler: String,
 }
 
+/// The image of a Linux guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GuestImage {
+    /// Path of its folder, from the root.
+    pub folder: String,
+    /// SHA-256 of its description, which has the sums of its files and of its bill of materials.
+    pub sha256: String,
+    /// The kernel's words about itself: release, builder, version with its flavour.
+    pub kernel: String,
+}
+
 /// The versions of what lies between the program and the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Versions {
@@ -167,6 +182,18 @@ pub struct Versions {
     /// The hypervisor below the kernel; absent on a machine without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<String>,
+}
+
+impl GuestImage {
+    /// Returns the kernel's release, and its model of preemption as it was built: `PREEMPT_RT` is
+    /// the real-time kernel, `PREEMPT_DYNAMIC` one that chooses when it starts.
+    pub fn kernel_in_short(&self) -> String {
+        let release = self.kernel.split_whitespace().next().unwrap_or("not known");
+        // The builder stands in brackets, and may be called anything.
+        let version = self.kernel.split_once('#').map_or("", |(_, version)| version);
+        let model = version.split_whitespace().find(|word| word.starts_with("PREEMPT"));
+        format!("{release} {}", model.unwrap_or("without a model of preemption in its version"))
+    }
 }
 
 impl fmt::Display for FirmwareVersions {

@@ -165,6 +165,11 @@ prop_compose! {
             interrupts: with_partition.then(|| cpus.iter().map(interrupt).collect()),
             reservation: with_partition.then_some(reservation),
             program: None,
+            guest: with_partition.then(|| GuestImage {
+                folder: "/images/guest".to_owned(),
+                sha256: "1a2b".to_owned(),
+                kernel: String::new(),
+            }),
             versions: Versions { container_runtime, ..Versions::default() },
             node,
             clock_bound_ns,

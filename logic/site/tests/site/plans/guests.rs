@@ -91,3 +91,21 @@ fn a_linux_guest_has_room_for_its_kernel() {
     let both = Machine { qemu: Ok(()), kvm: Ok(()), ..machine(2) };
     refused(&small, &both, "partition.a.vcr.memory", "a guest has 160 MiB to 64 GiB of its own");
 }
+
+#[test]
+fn only_guests_whose_memory_lies_on_huge_pages_are_counted_for_them() {
+    let [own, linux] =
+        ["memory = \"32 MiB\"", "guest = { system = \"linux\", image = \"guest-rt\" }"];
+    let pages = |backend: &str, memory: &str, guest: &str| {
+        let text = format!(
+            "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+             backend = \"{backend}\"\n{guest}\n[partition.vcr]\ncpus = [1]\n{memory}\n"
+        );
+        let site = read_text(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        site.huge_pages()
+    };
+    assert_eq!(pages("kvm", own, ""), 16);
+    assert_eq!(pages("qemu", own, ""), 0, "QEMU takes its memory as any process does");
+    assert_eq!(pages("qemu", "", linux), 0);
+    assert_eq!(pages("process", own, ""), 0);
+}

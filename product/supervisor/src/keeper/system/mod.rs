@@ -217,7 +217,7 @@ impl System {
         let partition = &self.setup.partition;
         let policy = partition.program.scheduling;
         let asked = |(number, cpu): (usize, CpuId)| {
-            (format!("vcpu{number}"), Asked { policy, cpu: Some(cpu.get()) })
+            (format!("vcpu{number}"), Asked { policy, cpu: Some(cpu.get()), is_emulated: false })
         };
         Reserved {
             partition: partition.name.clone(),

@@ -57,7 +57,7 @@ use machine::{Parts, command};
 use parcel::Parcel;
 use ports::{Host, Ports};
 pub(crate) use setting::LinuxJob;
-pub use setting::{LinuxSetting, LinuxSettingError};
+pub use setting::{LinuxSetting, LinuxSettingError, image_in};
 
 /// Longest wait for an order before the guest is looked after again.
 const LOOK: Duration = Duration::from_millis(20);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use quietcore_linux_guest::image::{Image, ImageError};
+use quietcore_record::record::GuestImage;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_site::{Accelerator, Backend, GuestSystem, MemoryForm, Partition};
 use quietcore_units::{ByteSize, CpuId, Nanos, Scheduling};
@@ -13,6 +14,8 @@ use crate::job::Job;
 /// Machine of a Linux guest, beside its job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinuxSetting {
+    /// The image, as records name it.
+    pub image: GuestImage,
     /// Path of its kernel.
     pub kernel: PathBuf,
     /// Path of the files that the kernel starts from.
@@ -57,13 +60,15 @@ impl LinuxSetting {
         site_folder: &Path,
     ) -> Result<Option<Self>, LinuxSettingError> {
         let GuestSystem::Linux { image } = &partition.system else { return Ok(None) };
-        let image = Image::open(&site_folder.join(image))
+        let folder = site_folder.join(image);
+        let image = Image::open(&folder)
             .map_err(|source| LinuxSettingError { partition: partition.name.clone(), source })?;
         let default = match &Backend::Qemu.declaration_with_linux().memory {
             MemoryForm::Own { default, .. } => *default,
             MemoryForm::Heap => ByteSize::new(0),
         };
         Ok(Some(Self {
+            image: named(&folder, &image),
             kernel: image.kernel,
             initramfs: image.initramfs,
             memory: partition.vcr.memory.unwrap_or(default),
@@ -76,6 +81,24 @@ impl LinuxSetting {
     fn inside(&self, cpu: u32) -> u32 {
         let index = self.cpus.iter().position(|own| *own == cpu).unwrap_or(0);
         u32::try_from(index).unwrap_or(0)
+    }
+}
+
+/// Reads the image in a folder, and returns how records name it.
+///
+/// # Errors
+/// [`ImageError`].
+pub fn image_in(folder: &Path) -> Result<GuestImage, ImageError> {
+    Image::open(folder).map(|image| named(folder, &image))
+}
+
+fn named(folder: &Path, image: &Image) -> GuestImage {
+    // It was read a moment ago.
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    GuestImage {
+        folder: whole.display().to_string(),
+        sha256: image.sha256.clone(),
+        kernel: image.description.kernel.clone(),
     }
 }
 
@@ -148,6 +171,11 @@ mod tests {
     #[test]
     fn the_job_in_the_guest_is_of_its_processors() {
         let setting = LinuxSetting {
+            image: GuestImage {
+                folder: "/i".to_owned(),
+                sha256: "1a".to_owned(),
+                kernel: "6.1".to_owned(),
+            },
             kernel: "k".into(),
             initramfs: "i".into(),
             memory: ByteSize::new(1 << 28),

@@ -92,9 +92,13 @@ impl Old<'_> {
         let build = |partition: &str| {
             programs.get(partition).map(|assembly| assembly.first.build.hash.as_str())
         };
+        let settings = || runs.iter().flat_map(|run| &run.partitions);
+        let image = |partition: &str| {
+            settings().find(|it| it.name == partition).and_then(|it| it.setting.guest_image())
+        };
         let mut changes = |partition: &str, records: &[&_]| {
-            let found =
-                self.here.compare_records(&self.evidence, partition, records, build(partition));
+            let now = (build(partition), image(partition));
+            let found = self.here.compare_records(&self.evidence, partition, records, now);
             found.expiring().cloned().collect()
         };
         let plan = RenewalPlan::of(&self.evidence, &mut changes).map_err(|error| {

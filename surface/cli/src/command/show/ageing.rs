@@ -12,8 +12,10 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use quietcore_backend::container::Containers;
+use quietcore_backend::qemu::linux::image_in;
 use quietcore_evidence::{Evidence, Origin, Signature, VerificationKey};
 use quietcore_host::conditions::{interrupts_on, reservation_of};
 use quietcore_host::running_partitions::RunningPartition;
@@ -21,7 +23,7 @@ use quietcore_host::{Facts, Source};
 use quietcore_record::ageing::{
     Change, Comparison, Dependency, NotCompared, Present, Uncompared, compare_all,
 };
-use quietcore_record::record::{Platform, ProgramBuild, Record};
+use quietcore_record::record::{GuestImage, Platform, ProgramBuild, Record};
 use quietcore_site::{Control, Site};
 use quietcore_units::{CpuId, CpuSet};
 
@@ -83,19 +85,23 @@ impl Here {
     /// records that were judged and had what the site reserves.
     pub(in crate::command) fn compare(&self, evidence: &Evidence, partition: &str) -> Comparison {
         let records = deciding(evidence, partition);
-        self.compare_records(evidence, partition, &records, None)
+        self.compare_records(evidence, partition, &records, (None, None))
     }
 
     /// Compares what records of a partition depend on with this machine. `build` is that of the
-    /// partition's program now; `None` where it was not built, and then it is not compared.
+    /// partition's program now; `None` where it was not built, and then it is not compared. `image`
+    /// is that of its guest; where it is `None` the image is sought where it was.
     pub(in crate::command) fn compare_records(
         &self,
         evidence: &Evidence,
         partition: &str,
         records: &[&Record],
-        build: Option<&str>,
+        (build, image): (Option<&str>, Option<&GuestImage>),
     ) -> Comparison {
         let mut now = self.present(evidence, partition, records);
+        if image.is_some() {
+            now.platform.guest = image.cloned();
+        }
         if let Some(build) = build {
             now.unseen.retain(|unseen| unseen.dependency != Dependency::Program);
             // Of the build, its sources alone are compared.
@@ -130,6 +136,7 @@ impl Here {
             let wanted = site.as_ref().and_then(Site::container_runtime);
             platform.versions.container_runtime = Containers::runtime_here(wanted);
         }
+        platform.guest = guest_image_of(records);
         let unseen = unseen(controls, running.is_some());
         Present { platform, machine: here.words.clone(), unseen }
     }
@@ -216,6 +223,13 @@ fn deciding<'e>(evidence: &'e Evidence, partition: &str) -> Vec<&'e Record> {
     let all: Vec<&Record> = evidence.records.iter().filter(is_its).collect();
     let reserved: Vec<&Record> = all.iter().copied().filter(|record| record.reserved).collect();
     if reserved.is_empty() { all } else { reserved }
+}
+
+/// Reads the image of the guest that some records were measured in, where it was then; `None` where
+/// there was none, or it can't be used any more.
+fn guest_image_of(records: &[&Record]) -> Option<GuestImage> {
+    let image = records.iter().find_map(|it| it.conditions.platform.as_deref()?.guest.as_ref())?;
+    image_in(Path::new(&image.folder)).ok()
 }
 
 /// Returns the CPUs that the tasks of some records were pinned to.
