@@ -7,6 +7,7 @@ use quietcore_backend::process::on_one_line;
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::{Achieved, WorkerFault};
 use quietcore_record::histogram::Histogram;
+use quietcore_record::ledger::Ledgers;
 use quietcore_record::reason::{Inconsistency, NotReal, Reason, RunProblem, TaskEnd};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
@@ -93,7 +94,13 @@ impl Collector<'_> {
                 }
                 record.stretches =
                     found.courses.get(number).and_then(|it| it.stretches(&record.release));
-                record.ledgers = found.explained.tasks.get(number).cloned();
+                record.ledgers = match (self.run.explain, partition.setting.unexplained()) {
+                    (Some(limit), Some(because)) => {
+                        let above = record.release.count_above(limit.get());
+                        Some(Ledgers::unexplained(limit.get(), above, because))
+                    }
+                    _ => found.explained.tasks.get(number).cloned(),
+                };
                 record.invalid_because.extend(self.invalid(task, states));
                 if let Some(interpreted) = partition.setting.emulation() {
                     let interpreted = interpreted.to_owned();

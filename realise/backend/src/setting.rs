@@ -55,6 +55,11 @@ pub(crate) trait Setting: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns why nobody explains late releases of such a partition; `None` where they can be.
+    fn unexplained(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the same for a partition whose tasks may run on any CPU.
     fn unpinned(self: Arc<Self>) -> Arc<dyn Setting>;
 }
@@ -169,6 +174,11 @@ impl BackendSetting {
     /// own.
     pub fn guest_image(&self) -> Option<&GuestImage> {
         self.0.guest_image()
+    }
+
+    /// Returns why nobody explains late releases of the partition; `None` where they can be.
+    pub fn unexplained(&self) -> Option<&'static str> {
+        self.0.unexplained()
     }
 
     /// Returns what the backend declares.

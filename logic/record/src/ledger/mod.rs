@@ -210,6 +210,8 @@ pub enum Means {
     Trace,
     /// By counters read before and after: bounds, not durations.
     Counters,
+    /// By none: what releases the tasks tells nobody of a late release.
+    Nothing,
 }
 
 /// Something that could not be observed.
@@ -255,6 +257,13 @@ impl Ledgers {
             sums: BTreeMap::new(),
             kept: Vec::new(),
         }
+    }
+
+    /// Makes the ledgers of a record whose late releases nobody explains, `above` in number.
+    pub fn unexplained(limit_ns: u64, above: u64, because: &str) -> Self {
+        let mut ledgers = Self { above, ..Self::new(limit_ns, Means::Nothing) };
+        ledgers.miss("where the time of late releases went", because);
+        ledgers
     }
 
     /// Adds a ledger to the sums, and keeps it if it is one of the worst.

@@ -56,7 +56,7 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
     runs_probe: true,
     is_probed_by_hand: false,
     has_control_group: false,
-    drives_fieldbus: false,
+    drives_fieldbus: true,
     has_guest_choice: true,
     within_container: Backend::Qemu,
 };

@@ -65,7 +65,7 @@ impl Explaining {
         let tracefs = run.explain.map(|_| Tracefs::open().map(Arc::new));
         let tracefs = tracefs.transpose().map_err(|error| told(&error));
         let prepare = |partition: &PartitionRun| {
-            let limit = run.explain?;
+            let limit = run.explain.filter(|_| partition.setting.unexplained().is_none())?;
             let snare = Arc::new(Snare::create().ok()?);
             let instance = match &tracefs {
                 Ok(Some(tracefs)) => Instance::create(tracefs, cpus(&partition.work))

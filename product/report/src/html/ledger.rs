@@ -28,9 +28,11 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
     html! {
         h3 { "Where the time of late releases went" }
-        p.remark {
-            "Each bar is a release, cut by cause, the largest part first; the parts add up to its "
-            "latency. Observing costs time itself, which is part of every latency here."
+        @if with.iter().any(|(_, ledgers)| ledgers.means != Means::Nothing) {
+            p.remark {
+                "Each bar is a release, cut by cause, the largest part first; the parts add up to "
+                "its latency. Observing costs time itself, which is part of every latency here."
+            }
         }
         (legend(&with))
         @for (record, ledgers) in &with { (of_record(record, ledgers, summary)) }
@@ -99,6 +101,16 @@ pub(crate) fn how_many(ledgers: &Ledgers) -> String {
     let means = match ledgers.means {
         Means::Trace => "by the kernel's trace, stopped within the late cycle",
         Means::Counters => "by counters, which bound and do not time",
+        Means::Nothing => {
+            let because = ledgers.not_observed.first().map_or("", |missing| &missing.because);
+            return match ledgers.above {
+                0 => format!("No release was later than {limit}."),
+                above => format!(
+                    "{} releases were later than {limit}; none is explained: {because}.",
+                    figures::count(above)
+                ),
+            };
+        }
     };
     match (ledgers.above, ledgers.not_ledgered()) {
         (0, _) => format!("No release was later than {limit}."),

@@ -476,6 +476,26 @@ fn late_releases_have_a_section_that_adds_up() {
     assert!(!without.contains("Where the time of late releases went"));
 }
 
+/// Goal: a reader of a guest's record is not told that no release was late, nor left to wonder why
+/// none has a ledger.
+#[test]
+fn late_releases_that_nobody_explains_say_so() {
+    let page_of = |above| {
+        let mut late = record("tp2", 1, 40_000, QUIET, 2);
+        late.ledgers = Some(Ledgers::unexplained(50_000, above, "a guest <releases> the tasks"));
+        let page = html::render(&evidence(vec![late], EXCEEDANCE), &[]);
+        check(&page);
+        page
+    };
+    let page = page_of(5);
+    let said = "5 releases were later than 50\u{a0}µs; none is explained: a guest &lt;releases&gt; \
+                the tasks.";
+    assert!(page.contains(said));
+    assert!(page.contains("Not observed: where the time of late releases went"));
+    assert!(!page.contains("Observing costs time itself"), "nobody observed");
+    assert!(page_of(0).contains("No release was later than 50\u{a0}µs."));
+}
+
 /// Goal: no link of a row leads nowhere, wherever the row stands.
 /// Method: a traced record whose stalls fill the table and are all explained, beside one with a
 /// lesser stall that is not: only the table of its own record has that one.

@@ -38,6 +38,11 @@ use crate::guest::in_words;
 /// MAC address of the guest's interface, administered locally (IEEE 802, clause 8.2).
 pub(crate) const ADDRESS: [u8; 6] = [0x02, 0x51, 0x43, 0, 0, 1];
 
+/// Returns that address as it is written.
+pub(crate) fn address_in_words() -> String {
+    ADDRESS.map(|byte| format!("{byte:02x}")).join(":")
+}
+
 /// Folder in which the kernel describes network interfaces.
 const INTERFACES: &str = "/sys/class/net";
 

@@ -23,9 +23,9 @@ use quietcore_process::bound;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_site::Accelerator;
-use quietcore_units::{ByteSize, CpuSet};
+use quietcore_units::{ByteSize, CpuSet, Scheduling};
 
-use crate::guest::network::ADDRESS;
+use crate::guest::network::address_in_words;
 
 /// Longest line of QEMU's own words that is passed on whole.
 const LINE_BYTES_MAX: u64 = 1 << 10;
@@ -92,8 +92,19 @@ impl Emulator {
     }
 
     /// Returns the number of QEMU's main thread, which serves the guest's devices.
-    pub(super) fn main_thread(&self) -> u32 {
+    fn main_thread(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Puts QEMU's main thread above a guest of this policy that leaves it no other CPU than its
+    /// own ones, `cpus`: the thread carries the frames that the guest waits for without sleeping.
+    pub(super) fn lift(&self, cpus: &CpuSet, policy: Scheduling) {
+        if !matches!(policy, Scheduling::Fifo { .. }) || others(cpus).is_some() {
+            return;
+        }
+        if let Err(error) = settings::schedule_other(self.main_thread(), policy.above()) {
+            remark(format_args!("QEMU's main thread competes with the guest: {error}"));
+        }
     }
 
     /// Returns the status with which QEMU has ended; `None` while it runs.
@@ -220,7 +231,10 @@ pub(super) fn command(parts: Parts) -> Result<Command, String> {
     let mut command = base.command()?;
     command.args(["-kernel", &path(&parts.image)]);
     add_memory(&mut command, &parts)?;
-    add_network(&mut command, &parts);
+    if let Some(network) = &parts.network {
+        // Without interrupts: the guest looks for its frames.
+        add_network(&mut command, network, ",vectors=0");
+    }
     let Parts { image, doorbell, monitor, network, exchange, channels, .. } = parts;
     let files = [image, exchange].into_iter().chain(channels).map(OwnedFd::from);
     command.preserved_fds(files.chain([doorbell, monitor]).chain(network).collect());
@@ -240,15 +254,13 @@ fn add_memory(command: &mut Command, parts: &Parts) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds the network's device, without firmware of its own, and without interrupts: the guest looks
-/// for its frames.
-fn add_network(command: &mut Command, parts: &Parts) {
-    let Some(network) = &parts.network else { return };
+/// Adds the network's device, without firmware of its own. `more` are further words about it, each
+/// behind a comma.
+pub(super) fn add_network(command: &mut Command, network: &OwnedFd, more: &str) {
     let wire = format!("dgram,id=wire,local.type=fd,local.str={}", network.as_raw_fd());
-    let address = ADDRESS.map(|byte| format!("{byte:02x}")).join(":");
+    let address = address_in_words();
     let device = format!(
-        "virtio-net-pci,netdev=wire,mac={address},addr={NETWORK:#x},disable-legacy=on,vectors=0,\
-         romfile="
+        "virtio-net-pci,netdev=wire,mac={address},addr={NETWORK:#x},disable-legacy=on,romfile={more}"
     );
     command.args(["-netdev", &wire, "-device", &device]);
 }

@@ -101,6 +101,11 @@ impl<M: Machine> Surroundings for Host<M> {
     }
 }
 
+/// Why nobody explains late releases of a guest, as the end of a sentence.
+pub(super) const UNEXPLAINED: &str = "the guest's own kernel releases the tasks, and can't stop \
+                                      the trace of this one; this one sees the guest's processors \
+                                      and not what runs on them";
+
 /// Returns what emulates the processor of a guest, as the end of a sentence.
 pub(super) fn emulation(accelerator: Accelerator) -> Option<&'static str> {
     (accelerator == Accelerator::Tcg).then_some("emulated by QEMU (TCG)")
@@ -113,6 +118,10 @@ impl Setting for QemuSetting {
 
     fn emulation(&self) -> Option<&'static str> {
         emulation(self.accelerator)
+    }
+
+    fn unexplained(&self) -> Option<&'static str> {
+        Some(UNEXPLAINED)
     }
 
     fn unpinned(self: Arc<Self>) -> Arc<dyn Setting> {

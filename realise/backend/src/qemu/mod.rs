@@ -192,7 +192,10 @@ impl Ready {
         let policy = self.settle(job, region, thread)?;
         if let Some(network) = self.network.take() {
             network.start(job.cpu, policy)?;
-            self.lift_devices(job.cpu.and_then(CpuId::new), policy);
+            // Where it may run anywhere, it leaves QEMU's other threads a CPU.
+            if let Some(cpu) = job.cpu.and_then(CpuId::new) {
+                self.emulator.lift(&CpuSet::from_iter([cpu]), policy);
+            }
         }
         let (first, words) = (self.first.clone(), self.words.take());
         let letter = translate::guest_job(job, thread, &self.channels, first, words);
@@ -245,18 +248,6 @@ impl Ready {
         // A thread may always ask for less.
         let _ = settings::schedule_other(thread, Scheduling::Other);
         Ok(leading.policy)
-    }
-
-    /// Puts QEMU's main thread above a guest that has no other CPU than its own: it carries the
-    /// frames that the guest waits for without sleeping.
-    fn lift_devices(&self, cpu: Option<CpuId>, policy: Scheduling) {
-        let waits = matches!(policy, Scheduling::Fifo { .. });
-        if waits && cpu.is_some_and(|cpu| emulator::others(&CpuSet::from_iter([cpu])).is_none()) {
-            let lifted = settings::schedule_other(self.emulator.main_thread(), policy.above());
-            if let Err(error) = lifted {
-                remark(format_args!("QEMU's main thread competes with the guest: {error}"));
-            }
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quietcore_record::record::GuestImage;
 use quietcore_site::{Backend, BackendDeclaration};
 
-use super::super::host::{Host, Machine, emulation};
+use super::super::host::{Host, Machine, UNEXPLAINED, emulation};
 use super::{LinuxJob, LinuxSetting};
 use crate::job::Job;
 use crate::process::{PartitionError, Room};
@@ -28,6 +28,10 @@ impl Setting for LinuxSetting {
 
     fn guest_image(&self) -> Option<&GuestImage> {
         Some(&self.image)
+    }
+
+    fn unexplained(&self) -> Option<&'static str> {
+        Some(UNEXPLAINED)
     }
 
     /// The job says that its tasks are pinned to nothing.

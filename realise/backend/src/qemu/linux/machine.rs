@@ -8,12 +8,14 @@ use std::process::Command;
 use command_fds::CommandFdExt as _;
 use quietcore_boot::devices::{CONTROL, EXCHANGE, FIRST_CHANNEL};
 
-use super::super::emulator::{Base, add_shared};
+use super::super::emulator::{Base, add_network, add_shared};
 use super::LinuxSetting;
 
 /// Words to the kernel: it writes to its console where something is wrong, and does not wait after
-/// a panic, which ends the machine. What follows `--` is for the first process.
-const KERNEL_WORDS: &str = "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init -- guest";
+/// a panic, which ends the machine. It has no use for IPv6, by which it would send frames of its own
+/// on the interface of a fieldbus. What follows `--` is for the first process.
+const KERNEL_WORDS: &str =
+    "console=ttyS0 quiet loglevel=4 panic=-1 ipv6.disable=1 rdinit=/init -- guest";
 
 /// The ports between host and guest, by name.
 pub(super) const PORTS: [&str; 3] = [ORDERS, PRINTED, REMARKS];
@@ -30,6 +32,8 @@ pub(super) struct Parts {
     pub(super) control: File,
     pub(super) exchange: File,
     pub(super) channels: Vec<File>,
+    /// QEMU's end of the guest's network, where it has one.
+    pub(super) network: Option<OwnedFd>,
     /// QEMU's ends of the [`PORTS`], in their order.
     pub(super) ports: [OwnedFd; PORTS.len()],
     /// QEMU's end of its monitor.
@@ -43,7 +47,7 @@ pub(super) struct Parts {
 /// # Errors
 /// When a file can't be a device; in words.
 pub(super) fn command(setting: &LinuxSetting, parts: Parts) -> Result<Command, String> {
-    let Parts { control, exchange, channels, ports, monitor, locks } = parts;
+    let Parts { control, exchange, channels, network, ports, monitor, locks } = parts;
     let base = Base {
         accelerator: setting.accelerator,
         processors: setting.cpus.len(),
@@ -54,7 +58,7 @@ pub(super) fn command(setting: &LinuxSetting, parts: Parts) -> Result<Command, S
     let mut command = base.command()?;
     command.arg("-kernel").arg(&setting.kernel).arg("-initrd").arg(&setting.initramfs);
     command.args(["-append", KERNEL_WORDS]);
-    command.args(["-device", "virtio-serial-pci,disable-legacy=on,addr=3"]);
+    command.args(["-device", "virtio-serial-pci,disable-legacy=on,addr=2"]);
     for (name, port) in PORTS.iter().zip(&ports) {
         let number = port.as_raw_fd();
         command.args(["-chardev", &format!("socket,id={name},fd={number}")]);
@@ -64,7 +68,10 @@ pub(super) fn command(setting: &LinuxSetting, parts: Parts) -> Result<Command, S
     for (file, number) in numbered.into_iter().chain(channels.iter().zip(FIRST_CHANNEL..)) {
         add_shared(&mut command, file, number)?;
     }
+    if let Some(network) = &network {
+        add_network(&mut command, network, "");
+    }
     let files = [control, exchange].into_iter().chain(channels).map(OwnedFd::from);
-    command.preserved_fds(files.chain(ports).chain([monitor]).collect());
+    command.preserved_fds(files.chain(ports).chain([monitor]).chain(network).collect());
     Ok(command)
 }

@@ -6,7 +6,8 @@
 //!                  │ port `orders`:  files, job, orders ───────► │ ──────► standard input
 //!                  │ ports `printed`, `remarks` ◄───────────────────────── standard outputs
 //!                  │ device 0: counters compared, host's time ─► │ the clock
-//!                  └ devices 1 …: exchange, channels ────────────────────► mapped from /dev/mem
+//!                  ├ devices 1 …: exchange, channels ────────────────────► mapped from /dev/mem
+//!                  └ network: frames of a fieldbus behind an interface ─► │ its socket
 //! ```
 //!
 //! Statistics, variables, commands and channels are memory that both sides map, so that nothing of
@@ -31,6 +32,7 @@ mod setting;
 
 use std::fs::{self, File};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quietcore_boot::HostPage;
@@ -50,9 +52,11 @@ use super::control::Control;
 use super::emulator::{Emulator, into, others};
 use super::introduction::introduce;
 use super::monitor::Monitor;
+use super::network::Network;
 use super::{ANY_RATE, End, may_lock_much, moment, outcome};
 use crate::guest::channels::Channels;
 use crate::guest::in_words;
+use crate::guest::network::mapped;
 use machine::{Parts, command};
 use parcel::Parcel;
 use ports::{Host, Ports};
@@ -82,10 +86,13 @@ pub(crate) fn run(
     let (mut monitor, monitor_end) =
         Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
     let again = |file: &File| file.try_clone().map_err(|error| format!("shared memory: {error}"));
+    let network = job.network.as_ref().map(|bus| Network::open(bus, Arc::new(mapped(exchange)?)));
+    let (network, network_end) = network.transpose()?.unzip();
     let parts = Parts {
         control: again(control.file())?,
         exchange: again(exchange)?,
         channels,
+        network: network_end,
         ports: port_ends,
         monitor: monitor_end,
         locks: job.setting.accelerator == Accelerator::Kvm && memory_refused.is_none(),
@@ -97,6 +104,12 @@ pub(crate) fn run(
     monitor.greet().map_err(in_words)?;
     let threads = monitor.processor_threads(job.setting.cpus.len()).map_err(in_words)?;
     settle(job, region, &threads, memory_refused);
+    if let Some(network) = network {
+        network.start(job.setting.cpus.first().copied().filter(|_| job.is_pinned), job.policy())?;
+        if job.is_pinned {
+            emulator.lift(&cpus, job.policy());
+        }
+    }
     let Host { orders: port, readers } = host;
     send_first(job, &port, threads.clone())?;
     monitor.resume().map_err(in_words)?;

@@ -9,6 +9,7 @@ use quietcore_site::{Accelerator, Backend, GuestSystem, MemoryForm, Partition};
 use quietcore_units::{ByteSize, CpuId, Nanos, Scheduling};
 use serde::{Deserialize, Serialize};
 
+use crate::fieldbus::{FieldbusJob, InterfaceJob};
 use crate::job::Job;
 
 /// Machine of a Linux guest, beside its job.
@@ -45,6 +46,8 @@ pub struct LinuxJob {
     pub(super) setting: LinuxSetting,
     /// `true` if its processors are pinned.
     pub(super) is_pinned: bool,
+    /// The fieldbus behind an interface of the host, whose frames this process carries.
+    pub(super) network: Option<FieldbusJob>,
     /// The job of the process in the guest, by its processors' numbers.
     pub(super) inner: Box<Job>,
 }
@@ -102,13 +105,24 @@ fn named(folder: &Path, image: &Image) -> GuestImage {
     }
 }
 
+/// Takes out of the job for the guest what the host does of its fieldbus: the interface, if it is
+/// one of the host's.
+fn taken_out(inner: &mut FieldbusJob) -> Option<FieldbusJob> {
+    let InterfaceJob::Network { .. } = &inner.interface else { return None };
+    // The guest's first process puts its kernel's own name there. A limit is the host's matter.
+    let own = InterfaceJob::Network { name: String::new(), limited: false };
+    let bus = inner.bus.clone();
+    Some(FieldbusJob { interface: std::mem::replace(&mut inner.interface, own), bus })
+}
+
 impl LinuxJob {
     /// Makes the job of a process from the job that it would do on the host. What only the host's
     /// kernel can give is taken out: memory reserved for a process, a snare in the host's trace.
     pub(super) fn new(setting: LinuxSetting, mut job: Job) -> Self {
-        let mut is_pinned = false;
+        let (mut is_pinned, mut network) = (false, None);
         match &mut job {
-            Job::Program { program, .. } => {
+            Job::Program { program, fieldbus, .. } => {
+                network = fieldbus.as_mut().and_then(taken_out);
                 is_pinned = program.cpu.is_some();
                 program.cpu = program.cpu.map(|cpu| setting.inside(cpu));
                 (program.memory, program.snare) = (None, None);
@@ -122,7 +136,7 @@ impl LinuxJob {
             }
             Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) | Job::Disk(_) => {}
         }
-        Self { setting, is_pinned, inner: Box::new(job) }
+        Self { setting, is_pinned, network, inner: Box::new(job) }
     }
 
     /// Returns the program that it runs; `None` for a probe.
@@ -163,6 +177,7 @@ impl LinuxJob {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_fieldbus::BusJob;
     use quietcore_probe::job::LatencyJob;
     use quietcore_units::Wake;
 
@@ -202,5 +217,26 @@ mod tests {
         assert_eq!(pinned.period(), Nanos::from_millis(1));
         let free = LinuxJob::new(setting, job(vec![None, None]));
         assert!(!free.is_pinned && free.program().is_none());
+    }
+
+    /// Goal: frames for an interface of the host pass this process, whatever name the guest's kernel
+    /// has for its own; a simulated segment is in the guest.
+    #[test]
+    fn a_fieldbus_behind_an_interface_is_carried_by_the_host() {
+        let network = InterfaceJob::Network { name: "eth0".to_owned(), limited: true };
+        let simulated = InterfaceJob::Simulated {
+            devices: Vec::new(),
+            plants: Vec::new(),
+            faults: Vec::new(),
+            seed: 7,
+        };
+        let split = |interface: &InterfaceJob| {
+            let bus = BusJob { cycle: Nanos::new(1), lost_after: 1, subdevices: Vec::new() };
+            let mut job = FieldbusJob { interface: interface.clone(), bus };
+            (taken_out(&mut job).map(|it| it.interface), job.interface)
+        };
+        let nameless = InterfaceJob::Network { name: String::new(), limited: false };
+        assert_eq!(split(&network), (Some(network.clone()), nameless));
+        assert_eq!(split(&simulated), (None, simulated.clone()));
     }
 }

@@ -43,6 +43,24 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
+/// Returns how the kernel has mapped the memory of a device, in its words, such as `write-back`;
+/// `None` where it does not tell. The memory is mapped already.
+pub(super) fn caching_of(memory: &DeviceMemory) -> Option<String> {
+    let list = fs::read_to_string("/sys/kernel/debug/x86/pat_memtype_list").ok()?;
+    caching_in(&list, memory)
+}
+
+/// Finds the range in the kernel's list of all that have a caching mode of their own:
+/// `PAT: [mem 0xFIRST-0xEND] MODE`.
+fn caching_in(list: &str, memory: &DeviceMemory) -> Option<String> {
+    list.lines().find_map(|line| {
+        let (range, mode) = line.split_once("[mem ")?.1.split_once("] ")?;
+        let (first, end) = range.split_once('-')?;
+        let holds = hexadecimal(first)? <= memory.address && memory.address < hexadecimal(end)?;
+        holds.then(|| mode.trim().to_owned())
+    })
+}
+
 /// Opens all memory of the machine, in which devices have theirs. The kernel gives out what is no
 /// memory of its own.
 pub(super) fn all_memory() -> Result<File, String> {
@@ -53,6 +71,21 @@ pub(super) fn all_memory() -> Result<File, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mode_of_a_mapping_is_found_in_the_kernels_list() {
+        let list = "PAT memtype list:\n\
+                    PAT: [mem 0x00000000fe800000-0x00000000fea00000] uncached-minus\n\
+                    PAT: [mem 0x00000000febff000-0x00000000fec00000] write-back\n";
+        let of = |address| caching_in(list, &DeviceMemory { address, bytes: 4096 });
+        assert_eq!(of(0xfe80_0000).as_deref(), Some("uncached-minus"));
+        assert_eq!(of(0xfebf_f000).as_deref(), Some("write-back"));
+        assert_eq!(of(0xfea0_0000), None, "the end is behind the range");
+        assert_eq!(
+            caching_in("nonsense\nPAT: [mem x-y] z\n", &DeviceMemory { address: 1, bytes: 1 }),
+            None
+        );
+    }
 
     #[test]
     fn the_range_is_that_of_the_memorys_register() {

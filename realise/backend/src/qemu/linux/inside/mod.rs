@@ -9,6 +9,7 @@
 
 mod clock;
 mod devices;
+mod interface;
 mod system;
 
 use std::fs::{self, File};
@@ -28,11 +29,15 @@ use quietcore_units::Causes;
 
 use super::machine::{ORDERS, PRINTED, REMARKS};
 use super::parcel::Parcel;
+use crate::fieldbus::InterfaceJob;
 use crate::job::Job;
 use crate::process::ExchangeName;
 
 /// The first descriptor number after the standard streams.
 const FIRST_FILE: i32 = 3;
+
+/// The mode in which the kernel is to map the memory that host and guest share.
+const CACHED: &str = "write-back";
 
 /// Runs the guest, as its first process. Returns only where it isn't one.
 pub fn main() -> ExitCode {
@@ -53,13 +58,22 @@ fn work() -> Result<u8, String> {
     system::allow_caching();
     let [orders, printed, remarks] = [ORDERS, PRINTED, REMARKS].map(system::port);
     let mut parcels = BufReader::new(orders?);
-    let clock = clock::HostClock::begin(devices::memory(CONTROL)?)?;
+    let control = devices::memory(CONTROL)?;
+    let clock = clock::HostClock::begin(control)?;
+    if let Some(mode) = devices::caching_of(&control).filter(|mode| mode != CACHED) {
+        eprintln!("quietcore: shared memory is slow: this kernel has mapped it {mode}");
+    }
     let ahead_ns = clock.ahead_ns();
     clock.follow()?;
     let (mut job, threads) = first(&mut parcels)?;
     let exchange = devices::memory(EXCHANGE)?;
     let mut files = vec![devices::all_memory()?];
-    if let Job::Program { program, .. } = &mut job {
+    if let Job::Program { program, fieldbus, .. } = &mut job {
+        if let Some(InterfaceJob::Network { name, .. }) =
+            fieldbus.as_mut().map(|it| &mut it.interface)
+        {
+            *name = interface::bring_up()?;
+        }
         for (channel, number) in program.channels.iter_mut().zip(FIRST_CHANNEL..) {
             channel.descriptor = FIRST_FILE + files.len() as i32;
             channel.device = Some(devices::memory(number)?);

@@ -29,6 +29,9 @@ pub(super) fn mount_all() -> Result<(), String> {
         });
         mounted.map_err(|error| format!("mounting at {place}: {error}"))?;
     }
+    // Only one look needs it, and goes without where the kernel has none.
+    let debug = "/sys/kernel/debug";
+    let _ = mount("debugfs", debug, "debugfs", MountFlags::empty(), CString::default().as_c_str());
     Ok(())
 }
 
