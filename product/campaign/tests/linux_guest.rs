@@ -114,6 +114,8 @@ fn a_linux_guest_with_two_processors_has_a_task_on_each() {
         assert_eq!(record.counters.migrations, 0, "in the guest");
         assert!(!record.spikes.is_empty());
         assert!(record.spikes.iter().all(|spike| spike.cpu == cpu), "{:?}", record.spikes);
+        let remarks = record.conditions.activity.get("remarks").cloned().unwrap_or_default();
+        assert!(!remarks.contains("shared memory is slow"), "it is cached: {remarks}");
         let guest = record.conditions.platform.as_ref().unwrap().guest.as_ref().unwrap();
         assert_eq!((guest.sha256.len(), guest.kernel_in_short().contains("amd64")), (64, true));
         let ledgers = record.ledgers.as_ref().unwrap();

@@ -16,6 +16,9 @@ use crate::site::{Answered, Site};
 pub use crate::control::samples::{deployed, event, opened, partitions};
 pub use program::FakeProgram;
 
+/// A site file with channels that programs of the host reach, and one that they only follow.
+pub const CHANNELS: &str = include_str!("fake/channels.toml");
+
 /// Answers of a fake site, and the requests that it has got.
 #[derive(Debug, Default)]
 pub struct FakeState {

@@ -18,31 +18,6 @@ use quietcore_units::Nanos;
 
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion"];
 
-const SITE: &str = r#"
-[site]
-name = "line"
-[[partition]]
-name = "axis"
-class = "motion-control"
-[partition.vcr]
-cpus = [1]
-[partition.program]
-period = "1 ms"
-[[channel]]
-name = "setpoint"
-from = "host"
-to = "axis"
-signals = [{ name = "target", type = "f64" }, { name = "code", type = "u8", queue = 2 }]
-[[channel]]
-name = "actual"
-from = "axis"
-to = "host"
-signals = [
-    { name = "position", type = "f64", initial = 0.5 },
-    { name = "alarm", type = "i16", queue = 4 },
-]
-"#;
-
 struct Site {
     folder: tempfile::TempDir,
     site: Arc<FakeSite>,
@@ -56,7 +31,8 @@ impl Site {
         let places = Places::new(folder.path().join("run"), folder.path().join("state"));
         let claim = Claim::take(&places, "line").unwrap();
         let classes = quietcore_record::class::catalogue();
-        let checked = quietcore_site::read("line.toml", SITE.as_bytes(), &classes).unwrap();
+        let checked =
+            quietcore_site::read("line.toml", fake::CHANNELS.as_bytes(), &classes).unwrap();
         let site = Arc::new(FakeSite::new());
         site.state().channels = Some(fake::channels(&checked));
         let served = Arc::clone(&site) as Arc<dyn quietcore_supervisor::Site>;
@@ -120,7 +96,7 @@ fn use_every_function(program: &Path) {
     let received = axis.receive().unwrap();
     assert_eq!((received.count, axis.value(1)), (1, Ok(12.5_f64.to_bits())));
     let mut message = [0; 8];
-    assert_eq!(axis.receive_message(2, &mut message).unwrap().map(|it| it.bytes), Some(1));
+    assert_eq!(axis.receive_message(3, &mut message).unwrap().map(|it| it.bytes), Some(1));
     assert_eq!(message[0], 7);
 
     let mut command = site.program(program, "wait");

@@ -260,7 +260,8 @@ pub(super) fn add_network(command: &mut Command, network: &OwnedFd, more: &str) 
     let wire = format!("dgram,id=wire,local.type=fd,local.str={}", network.as_raw_fd());
     let address = address_in_words();
     let device = format!(
-        "virtio-net-pci,netdev=wire,mac={address},addr={NETWORK:#x},disable-legacy=on,romfile={more}"
+        "virtio-net-pci,netdev=wire,mac={address},addr={NETWORK:#x},disable-legacy=on,\
+         romfile={more}"
     );
     command.args(["-netdev", &wire, "-device", &device]);
 }

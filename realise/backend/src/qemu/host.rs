@@ -1,6 +1,6 @@
 //! Surroundings of a partition that is a guest under QEMU. Its process is one among the host's, and
-//! QEMU, which that starts, bears the partition's mark. All kinds of guests have this in common, and
-//! differ in their [`Machine`].
+//! QEMU, which that starts, bears the partition's mark. All kinds of guests have this in common,
+//! and differ in their [`Machine`].
 
 use std::borrow::Cow;
 use std::fmt;

@@ -16,7 +16,7 @@ use super::{ANY_RATE, moment};
 
 /// Longest time until the guest's first instructions, firmware before them; less than the
 /// supervisor waits for the first cycle.
-const BOOT: Duration = Duration::from_secs(40);
+const BOOT: Duration = Duration::from_secs(50);
 /// The guest's counter is compared with the host's in a round of this length at most, in counts, or
 /// somebody is told: some 0.3 ms.
 const WIDTH_USUAL: u64 = 1 << 20;

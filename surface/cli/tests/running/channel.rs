@@ -15,46 +15,7 @@ use crate::ground::{Ground, call, command_in, done, refused, serve};
 /// The longest wait, long enough for the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-const SITE: &str = r#"
-[site]
-name = "line"
-[[partition]]
-name = "axis"
-class = "motion-control"
-[partition.vcr]
-cpus = [1]
-[partition.program]
-period = "1 ms"
-[[partition]]
-name = "hmi"
-class = "fast-control-loop"
-[partition.vcr]
-cpus = [2]
-[[channel]]
-name = "setpoint"
-from = "host"
-to = "axis"
-signals = [
-    { name = "target", type = "f64", timeout = "1 h" },
-    { name = "code", type = "u8", queue = 2 },
-    { name = "enabled", type = "bool", initial = true },
-]
-[[channel]]
-name = "actual"
-from = "axis"
-to = "host"
-signals = [
-    { name = "position", type = "f64", initial = 0.5, timeout = "1 us" },
-    { name = "alarm", type = "i16", queue = 4 },
-]
-[[channel]]
-name = "between"
-from = "axis"
-to = "hmi"
-signals = [{ name = "x", type = "u8" }]
-"#;
-
-/// A served site with the channels of [`SITE`].
+/// A served site with the channels of [`fake::CHANNELS`].
 struct Site {
     folder: tempfile::TempDir,
     ground: Ground,
@@ -65,7 +26,7 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let ground = serve(folder.path(), "line");
         let classes = quietcore_record::class::catalogue();
-        let site = quietcore_site::read("line.toml", SITE.as_bytes(), &classes).unwrap();
+        let site = quietcore_site::read("line.toml", fake::CHANNELS.as_bytes(), &classes).unwrap();
         ground.site.state().channels = Some(fake::channels(&site));
         Self { folder, ground }
     }

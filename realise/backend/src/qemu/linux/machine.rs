@@ -12,8 +12,8 @@ use super::super::emulator::{Base, add_network, add_shared};
 use super::LinuxSetting;
 
 /// Words to the kernel: it writes to its console where something is wrong, and does not wait after
-/// a panic, which ends the machine. It has no use for IPv6, by which it would send frames of its own
-/// on the interface of a fieldbus. What follows `--` is for the first process.
+/// a panic, which ends the machine. It has no use for IPv6, by which it would send frames of its
+/// own on the interface of a fieldbus. What follows `--` is for the first process.
 const KERNEL_WORDS: &str =
     "console=ttyS0 quiet loglevel=4 panic=-1 ipv6.disable=1 rdinit=/init -- guest";
 

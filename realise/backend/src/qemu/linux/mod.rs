@@ -104,12 +104,7 @@ pub(crate) fn run(
     monitor.greet().map_err(in_words)?;
     let threads = monitor.processor_threads(job.setting.cpus.len()).map_err(in_words)?;
     settle(job, region, &threads, memory_refused);
-    if let Some(network) = network {
-        network.start(job.setting.cpus.first().copied().filter(|_| job.is_pinned), job.policy())?;
-        if job.is_pinned {
-            emulator.lift(&cpus, job.policy());
-        }
-    }
+    network.map_or(Ok(()), |network| carry(job, network, &emulator, &cpus))?;
     let Host { orders: port, readers } = host;
     send_first(job, &port, threads.clone())?;
     monitor.resume().map_err(in_words)?;
@@ -142,6 +137,21 @@ pub(crate) fn run(
     let has_ended = region.tasks().all(|task| task.state().has_ended());
     outcome(end, has_ended, || Some("the partition's process in the guest has failed".to_owned()))
         .map_err(|why| reset_or(end, why))
+}
+
+/// Starts to carry the frames of the guest's fieldbus; `cpus` are those of its processors.
+fn carry(
+    job: &LinuxJob,
+    network: Network,
+    emulator: &Emulator,
+    cpus: &CpuSet,
+) -> Result<(), String> {
+    if job.is_pinned {
+        emulator.lift(cpus, job.policy());
+    }
+    // The tasks of a program share the first processor.
+    let own = job.setting.cpus.first().copied().filter(|_| job.is_pinned);
+    network.start(own, job.policy())
 }
 
 /// Ends QEMU and passes on what the guest has written to its console last.

@@ -219,8 +219,8 @@ mod tests {
         assert!(!free.is_pinned && free.program().is_none());
     }
 
-    /// Goal: frames for an interface of the host pass this process, whatever name the guest's kernel
-    /// has for its own; a simulated segment is in the guest.
+    /// Goal: frames for an interface of the host pass this process, whatever name the guest's
+    /// kernel has for its own; a simulated segment is in the guest.
     #[test]
     fn a_fieldbus_behind_an_interface_is_carried_by_the_host() {
         let network = InterfaceJob::Network { name: "eth0".to_owned(), limited: true };
