@@ -132,7 +132,7 @@ impl fmt::Display for NotInForce {
             Self::LeftUnlocked => f.write_str(
                 "memory was to be locked, and that of an emulated guest is left unlocked, since \
                  the emulator's translations would be locked with it; a page fault may be part of \
-                 a value",
+                 a value; under KVM it is locked",
             ),
             Self::LessLocked { reserved_bytes, locked_bytes } => {
                 let [reserved, locked] = [*reserved_bytes, *locked_bytes].map(ByteSize::new);
