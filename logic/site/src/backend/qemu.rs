@@ -73,6 +73,7 @@ pub(super) const FROM_DISK: BackendDeclaration = BackendDeclaration {
         range: ByteSize::new(16 << 20)..=ByteSize::new(1 << 40),
         default: DISK_MEMORY_DEFAULT,
     },
+    takes_huge_pages: false,
     enforces_budget: false,
     has_colours: false,
     may_spin: false,

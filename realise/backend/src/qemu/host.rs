@@ -85,20 +85,25 @@ impl<M: Machine> Surroundings for Host<M> {
         false
     }
 
-    /// Finds QEMU's process, which the partition's process `own` has started.
     fn process_of_thread(&self, own: u32, thread: u32) -> Option<u32> {
-        let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-        let field = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            line.trim().parse().ok()
-        };
-        let (process, parent): (u32, u32) = (field("Tgid:")?, field("PPid:")?);
-        (parent == own).then_some(process)
+        process_of_thread(own, thread)
     }
 
     fn end_rest(&self) {
         self.process.end_rest();
     }
+}
+
+/// Returns QEMU's process, which the partition's process `own` has started, if `thread` is one of
+/// its threads.
+pub(super) fn process_of_thread(own: u32, thread: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    let (process, parent): (u32, u32) = (field("Tgid:")?, field("PPid:")?);
+    (parent == own).then_some(process)
 }
 
 /// Why nobody explains late releases of a guest, as the end of a sentence.

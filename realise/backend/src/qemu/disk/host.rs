@@ -5,9 +5,9 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quietcore_site::{Accelerator, Backend, BackendDeclaration};
+use quietcore_site::{Backend, BackendDeclaration};
 
-use super::super::host::process_of_thread;
+use super::super::host::{emulation, process_of_thread};
 use super::DiskSetting;
 use crate::job::Job;
 use crate::process::{AmongOthers, PartitionError, Room};
@@ -27,7 +27,7 @@ impl Setting for DiskSetting {
     }
 
     fn emulation(&self) -> Option<&'static str> {
-        (self.accelerator == Accelerator::Tcg).then_some("emulated by QEMU (TCG)")
+        emulation(self.accelerator)
     }
 
     /// No campaign starts it.

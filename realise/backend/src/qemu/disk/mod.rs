@@ -38,7 +38,7 @@ use quietcore_process::setting as settings;
 use quietcore_process::thread::{Prepared, prepare_other};
 use quietcore_release::process::settings::{note_refused, number_of};
 use quietcore_site::Accelerator;
-use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling, ThreadRequest};
+use quietcore_units::{CpuId, CpuSet, Nanos, ThreadRequest};
 
 use super::emulator::{Emulator, others};
 use super::may_lock_much;
@@ -97,9 +97,7 @@ pub(crate) fn run(setting: &DiskSetting, region: Region<'_>) -> Result<(), Strin
     let threads = monitor.greet().and_then(|()| monitor.processor_threads(setting.cpus.len()));
     let threads = threads.map_err(|error| not_begun(&mut emulator, setting, error))?;
     let mut rows = settle(setting, region, &threads, memory_refused);
-    if elsewhere.is_none() {
-        lift_devices(setting, &emulator);
-    }
+    emulator.lift(&cpus, setting.policy);
     monitor.resume().map_err(in_words)?;
     rows.iter_mut().for_each(|row| row.set_state(TaskState::Running));
     let end = wait(setting, region, &mut emulator, &mut monitor);
@@ -178,16 +176,6 @@ fn settle<'r>(
         Some(recorder)
     });
     rows.collect()
-}
-
-/// Puts QEMU's main thread above a guest's processors that leave it no CPU: it serves the devices
-/// that these wait for.
-fn lift_devices(setting: &DiskSetting, emulator: &Emulator) {
-    if let Scheduling::Fifo { .. } = setting.policy
-        && let Err(error) = settings::schedule_other(emulator.main_thread(), setting.policy.above())
-    {
-        remark(format_args!("QEMU's main thread competes with the guest: {error}"));
-    }
 }
 
 /// Ends QEMU, and says why it did not begin.
