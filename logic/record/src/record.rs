@@ -21,7 +21,7 @@ use crate::reason::Reason;
 pub use conditions::{
     AffinityInForce, Cache, Conditions, ConditionsEntry, Core, Counted, EarlierPart,
     FirmwareVersions, GuestImage, Injected, Injection, InterruptPlacement, KernelBuild, Limit,
-    LoadAchieved, Observation, Platform, PolicyInForce, ProgramBuild, ReleaseMode,
+    LoadAchieved, NeighbourAchieved, Observation, Platform, PolicyInForce, ProgramBuild, ReleaseMode,
     ReservationInForce, Scheduled, SpikeCondition, TakenBy, TimeReality, Topology, TracedContext,
     Versions, joined,
 };

@@ -58,7 +58,7 @@ pub use site::{
     Accelerator, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ChannelEnd, ContainerRuntime,
     Control, Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, DiskDevices,
     DiskGuest, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Firmware, GuestSystem, Initial,
-    Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY,
+    Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Monitor, NEIGHBOUR_WORKERS_MAX, NEIGHBOURS_MAX, NeighbourForm, NeighbourPlaces, Neighbours, Network, OWN_MEMORY,
     OverrideError, Partition, PlantKind, PlantOnLine, ProbeName, Profile, Program, ProgramKind,
     RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction,
     Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, Site, Startup,

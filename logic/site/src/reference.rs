@@ -10,7 +10,7 @@ use crate::reading::schema::{SCHEMA, expected, resolved, written};
 use crate::reading::shape::tables;
 
 /// The tables in the order in which one writes a site file; others follow.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 24] = [
     "",
     "[site]",
     "[host]",
@@ -32,6 +32,8 @@ const ORDER: [&str; 22] = [
     "[campaign]",
     "[[profile]]",
     "[[profile.load]]",
+    "[profile.neighbours]",
+    "[[profile.neighbours.load]]",
     "[[class]]",
 ];
 
@@ -95,9 +97,14 @@ const RULES: &str = "
 | `tp2` | pinned | none |
 | `tp3` | not pinned | 10 × `sqrt`, 10 × `malloc` of 64 MB, anywhere |
 | `tp4` | pinned | the same, on the CPUs that no partition has |
+| `tp5` | not pinned, on its own CPUs alone | the same, in each of two neighbours |
+| `tp6` | pinned | the same, in each of two neighbours |
 
-They are the test profiles of queiroz2023. `tp5` and `tp6` need neighbours and come with the
-backends that have guests.
+They are the test profiles of queiroz2023 (table 2). A neighbour is a partition of the kind of the
+site's first one that runs loads: a process, a container, or for `kvm` and `qemu` a Linux guest of
+QEMU, whose image `neighbour_image` names. As in the paper, core affinity (`tp6`) is that of the
+measured task: the neighbours of both profiles float over the CPUs that no partition has. A profile
+of your own may give each neighbour CPUs of its own: `neighbours = { count = 2, own_cpus = true }`.
 
 `isolation` stands for the twelve profiles of the isolation matrix, the rows of table I of hofer2019
 on one kernel. Their load is that of `tp3`, and their settings of the machine take the place of

@@ -5,6 +5,7 @@ fn main() -> std::process::ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(role) if role == "container" => quietcore_backend::container::shim(arguments),
+        Some(role) if role == "load" => quietcore_load::worker::main(arguments),
         _ => quietcore_backend::process::serve(arguments),
     }
 }

@@ -18,6 +18,7 @@ use quietcore_run::SETTINGS_EVERY;
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
+use crate::beside::neighbours::NeighbourFound;
 use crate::findings::{Findings, PartitionFindings, StatesSeen};
 use crate::measure::{LOADS_EVERY, Machine, POLL, READ_BACK_EVERY};
 use crate::run::{PartitionRun, Run};
@@ -173,6 +174,7 @@ impl Collector<'_> {
             machine,
             platform: Some(Box::new(self.platform(partition, found))),
             loads: self.findings.loads.achieved.iter().map(load_achieved).collect(),
+            neighbours: self.findings.neighbours.iter().map(NeighbourFound::achieved).collect(),
             activity,
             site_sha256: self.run.site_sha256.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -255,6 +257,8 @@ impl Collector<'_> {
             let kind = load.kind.name().to_owned();
             RunProblem::LoadIncomplete { kind, problems: problems(&load.faults) }.into()
         }));
+        let neighbours = self.findings.neighbours.iter().filter_map(NeighbourFound::problem);
+        reasons.extend(neighbours.map(Reason::from));
         reasons
     }
 }

@@ -6,8 +6,9 @@ use quietcore_record::record::{InterruptPlacement, ReservationInForce};
 use quietcore_settings::SettingsReport;
 use quietcore_units::{Nanos, ThreadSettings};
 
+use crate::beside::loads::LoadsAchieved;
+use crate::beside::neighbours::NeighbourFound;
 use crate::explain::Explained;
-use crate::loads::LoadsAchieved;
 use crate::measure::Machine;
 use crate::measure::course::Course;
 use crate::run::{PartitionRun, Run};
@@ -22,6 +23,8 @@ pub(crate) struct Findings {
     pub(crate) partitions: Vec<PartitionFindings>,
     /// Work of the loads over the whole run.
     pub(crate) loads: LoadsAchieved,
+    /// Work of the neighbours, in the order of the run.
+    pub(crate) neighbours: Vec<NeighbourFound>,
     /// Changes of the machine's settings, and the troubles with them.
     pub(crate) settings: SettingsReport,
     /// Controls that were asked for, and were not applied or had nothing to change.
@@ -143,6 +146,7 @@ impl Findings {
             container_runtime: None,
             partitions: run.partitions.iter().map(empty).collect(),
             loads: LoadsAchieved::default(),
+            neighbours: Vec::new(),
             settings: SettingsReport::default(),
             not_changed: Vec::new(),
         }

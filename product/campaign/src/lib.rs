@@ -3,11 +3,11 @@
 //! ```text
 //! site ─► programs built ─► Run (pure)
 //!                            │
-//!      loads up ─ partitions up ─ watch ─ partitions down ─ loads down
-//!                                   │
-//!           exchange, events, read-back, activity ─► Record (pure)
-//!                                                       │
-//!                evidence folder ◄─ self-check ◄────────┘
+//!      loads, neighbours up ─ partitions up ─ watch ─ partitions, neighbours, loads down
+//!                                               │
+//!                       exchange, events, read-back, activity ─► Record (pure)
+//!                                                                    │
+//!                             evidence folder ◄─ self-check ◄────────┘
 //! ```
 //!
 //! [`experiment`] measures variants of such a run in turns.
@@ -25,12 +25,12 @@
 #![forbid(unsafe_code)]
 
 mod activity;
+mod beside;
 mod campaign;
 mod collect;
 pub mod experiment;
 mod explain;
 mod findings;
-mod loads;
 mod measure;
 mod observer;
 pub mod probe;
@@ -45,6 +45,6 @@ pub use campaign::{Asked, Campaign, CampaignError, Earlier, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Advance, Observer, Progress};
 pub use programs::Programs;
-pub use run::{PartitionRun, Run, runs, setting_of};
+pub use run::{NeighbourRun, PartitionRun, Run, runs, setting_of};
 pub use work::{PartitionWork, ProgramRun};
 pub use world::{Live, Process, World};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quietcore_assembly::{Assembly, AssemblyError, Workshop};
-use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
+use quietcore_backend::neighbour::NeighbourKind;
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds, SettingError};
 use quietcore_site::{Partition, Site};
 
 /// Built programs by the partitions that run them, and the settings of partitions that run the
@@ -13,6 +14,8 @@ use quietcore_site::{Partition, Site};
 pub struct Programs {
     assemblies: BTreeMap<String, Arc<Assembly>>,
     settings: BTreeMap<String, BackendSetting>,
+    /// The kind of neighbours; `None` where no profile has any.
+    neighbours: Option<NeighbourKind>,
 }
 
 impl Programs {
@@ -27,6 +30,10 @@ impl Programs {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, AssemblyError> {
         let mut all = Self::default();
+        if site.campaign().profiles.iter().any(|profile| profile.neighbours.is_some()) {
+            let kind = NeighbourKind::of(site, &workshop.site_folder);
+            all.neighbours = Some(kind.map_err(SettingError::from)?);
+        }
         for partition in site.measured() {
             let Some(model) = &partition.program.model else {
                 let setting = BackendSetting::of_probe_in(partition, &workshop.site_folder);
@@ -46,6 +53,11 @@ impl Programs {
         let known = assembled.or_else(|| self.settings.get(&partition.name)).cloned();
         let usual = || BackendSetting::of_probe(partition.backend, ProbeNeeds::of(partition));
         known.unwrap_or_else(usual)
+    }
+
+    /// Returns the kind of neighbours; processes where nothing else is known.
+    pub(crate) fn neighbour_kind(&self) -> NeighbourKind {
+        self.neighbours.clone().unwrap_or_else(NeighbourKind::process)
     }
 
     /// Returns the program of a partition; `None` where the probe takes its place.

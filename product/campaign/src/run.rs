@@ -1,10 +1,13 @@
 //! One run: partitions under a profile, as jobs and loads. Pure.
 
+use quietcore_backend::neighbour::NeighbourLoad;
 use quietcore_backend::setting::BackendSetting;
 use quietcore_load::LoadRequest;
 use quietcore_probe::job::LatencyJob;
 use quietcore_settings::{MemoryShare, RequestedSettings};
-use quietcore_site::{ContainerRuntime, Length, Load, LoadPlace, Partition, Profile, Site};
+use quietcore_site::{
+    ContainerRuntime, Length, Load, LoadPlace, NeighbourForm, Partition, Profile, Site,
+};
 use quietcore_units::{CpuSet, Nanos};
 
 use crate::programs::Programs;
@@ -25,6 +28,8 @@ pub struct Run {
     pub partitions: Vec<PartitionRun>,
     /// The loads beside them.
     pub loads: Vec<LoadRequest>,
+    /// Partitions that run loads of their own beside them.
+    pub neighbours: Vec<NeighbourRun>,
     /// Latency above which a release gets a ledger; `None` where none are asked for.
     pub explain: Option<Nanos>,
     /// SHA-256 of the site file; empty for a run by hand.
@@ -42,6 +47,25 @@ pub struct PartitionRun {
     pub setting: BackendSetting,
     /// Its own share of the last-level cache and of the memory bandwidth.
     pub share: MemoryShare,
+    /// CPUs that its tasks may move among; `None` where they are pinned, or may run anywhere.
+    pub confines: Option<CpuSet>,
+}
+
+/// A partition that runs loads beside the measured ones.
+#[derive(Clone, Debug)]
+pub struct NeighbourRun {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub form: NeighbourForm,
+    /// Loads in it.
+    pub loads: Vec<NeighbourLoad>,
+    /// The CPUs over which it floats.
+    pub cpus: CpuSet,
+    /// Processors that it has; `None` where it is no guest.
+    pub processors: Option<u32>,
+    /// The setting of its backend.
+    pub setting: BackendSetting,
 }
 
 impl Run {
@@ -72,8 +96,9 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
     for profile in &campaign.profiles {
         let partitions = site.measured().map(|partition| PartitionRun {
             name: partition.name.clone(),
-            setting: setting_of(partition, programs, profile.pinned),
+            setting: setting_of(partition, programs, profile.pinned || profile.confines()),
             share: MemoryShare::of(&partition.vcr),
+            confines: profile.confines().then_some(partition.vcr.cpus),
             work: match programs.get(&partition.name) {
                 Some(assembly) => PartitionWork::Program(Box::new(ProgramRun::new(
                     partition,
@@ -97,12 +122,33 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
             settings: RequestedSettings::under(site, profile),
             partitions: partitions.collect(),
             loads: loads.collect(),
+            neighbours: neighbours(profile, online.without(&claimed), programs),
             container_runtime: site.container_runtime(),
             explain: campaign.explain,
             site_sha256: site_sha256.to_owned(),
         });
     }
     runs
+}
+
+/// Lists the neighbours of a profile, which share the CPUs `others`. There are none where these are
+/// too few, which a plan refuses.
+fn neighbours(profile: &Profile, others: CpuSet, programs: &Programs) -> Vec<NeighbourRun> {
+    let Some(neighbours) = &profile.neighbours else { return Vec::new() };
+    let Some(places) = neighbours.places(others) else { return Vec::new() };
+    let kind = programs.neighbour_kind();
+    let is_guest = kind.form() == NeighbourForm::LinuxGuest;
+    let processors = u32::try_from(places.processors).ok().filter(|_| is_guest);
+    let placed = neighbours.names().into_iter().zip(places.cpus);
+    let neighbour = |(name, cpus)| NeighbourRun {
+        name,
+        form: kind.form(),
+        loads: neighbours.loads.iter().map(NeighbourLoad::from).collect(),
+        cpus,
+        processors,
+        setting: kind.setting(cpus, places.processors, neighbours.guest_memory()),
+    };
+    placed.map(neighbour).collect()
 }
 
 /// Returns the setting of a partition's backend under a profile that pins tasks or not.
@@ -172,6 +218,26 @@ mod tests {
         assert_eq!((changed(2), cpus(2)), (&[Control::Timers][..], "1".to_owned()));
         let reserved: Vec<bool> = runs.iter().map(|run| run.reserved).collect();
         assert_eq!(reserved, [false, true, false], "`own` lacks the governor");
+    }
+
+    /// Goal: in `tp5` a partition may move among its own CPUs and is not pinned to one, in `tp6` it
+    /// is pinned; the neighbours are the same in both.
+    #[test]
+    fn neighbours_are_beside_a_partition_on_its_own_cpus() {
+        let runs = runs_of("", "[campaign]\nprofiles = [\"tp4\", \"tp5\", \"tp6\"]\n");
+        let confines = |run: &Run| run.partitions[0].confines.map(|cpus| cpus.to_string());
+        let all: Vec<_> = runs.iter().map(confines).collect();
+        assert_eq!(all, [None, Some("1".to_owned()), None]);
+        let of = |run: &Run| -> Vec<String> {
+            let words = |it: &NeighbourRun| format!("{} on {}: {}", it.name, it.cpus, it.form);
+            run.neighbours.iter().map(words).collect()
+        };
+        assert_eq!(of(&runs[0]), Vec::<String>::new());
+        assert_eq!(of(&runs[1]), ["neighbour-1 on 0: process", "neighbour-2 on 0: process"]);
+        assert_eq!(of(&runs[1]), of(&runs[2]));
+        let loads = &runs[2].neighbours[0].loads;
+        assert_eq!(loads.iter().map(|load| load.workers).sum::<u32>(), 20);
+        assert!(runs[1].loads.is_empty(), "the load is in the neighbours");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::interior::Interior;
+use crate::neighbour::NeighbourJob;
 use crate::qemu::disk::DiskSetting;
 use crate::qemu::linux::LinuxJob;
 
@@ -24,6 +25,8 @@ pub enum Job {
     Memory(MemoryJob),
     /// One measurement of another probe.
     Measurement(Box<MeasurementJob>),
+    /// Loads beside partitions that are measured.
+    Neighbour(NeighbourJob),
     /// One of the others, done by a process in a Linux guest; the backend makes it of that.
     Linux(Box<LinuxJob>),
     /// A guest that starts from its disk.
@@ -52,7 +55,11 @@ impl Job {
         match self {
             Self::Program { program, .. } => Some((program.memory?, program.tasks.len())),
             Self::Latency(job) => Some((job.memory?, job.cpus.len())),
-            Self::Memory(_) | Self::Measurement(_) | Self::Linux(_) | Self::Disk(_) => None,
+            Self::Memory(_)
+            | Self::Measurement(_)
+            | Self::Neighbour(_)
+            | Self::Linux(_)
+            | Self::Disk(_) => None,
         }
     }
 
@@ -71,6 +78,7 @@ impl Job {
                 }
                 program.snare.iter_mut().for_each(|snare| renumber_snare(snare, new));
             }
+            Self::Neighbour(_) => {}
             Self::Linux(job) => job.renumber(new),
             Self::Disk(_) => {}
             Self::Memory(job) => {

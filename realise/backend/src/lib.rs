@@ -10,7 +10,7 @@
 //! Everything that differs between them behind [`process::Partition`] is in two traits: one for the
 //! settings of a partition, in [`setting`], one for the surroundings of its process, in
 //! `surroundings`. [`measuring`] is a process that carries out one measurement; [`memory`] is one
-//! that is told block by block which accesses to measure.
+//! that is told block by block which accesses to measure; [`neighbour`] is one that runs loads.
 //!
 //! Every backend starts the partition's process or guest with its exchange, watches it, stops it,
 //! and leaves nothing behind when the host's program ends, in whatever way.
@@ -26,6 +26,7 @@ pub mod kvm;
 mod lines;
 pub mod measuring;
 pub mod memory;
+pub mod neighbour;
 pub mod process;
 pub mod qemu;
 pub mod rooms;

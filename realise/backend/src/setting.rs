@@ -154,7 +154,7 @@ impl BackendSetting {
         Ok(linux.map_or_else(usual, Self::new))
     }
 
-    fn new(setting: impl Setting + 'static) -> Self {
+    pub(crate) fn new(setting: impl Setting + 'static) -> Self {
         Self(Arc::new(setting))
     }
 

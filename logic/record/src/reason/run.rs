@@ -125,6 +125,13 @@ pub enum RunProblem {
         /// The problems of its workers, each once.
         problems: Vec<String>,
     },
+    /// A neighbour ended, or its loads did not work.
+    NeighbourIncomplete {
+        /// Name of the neighbour.
+        neighbour: String,
+        /// Its problems, each once.
+        problems: Vec<String>,
+    },
     /// Frames were lost, or SubDevices did not answer.
     FieldbusIncomplete {
         /// The problems, each once.
@@ -171,6 +178,10 @@ impl fmt::Display for RunProblem {
             ),
             Self::LoadIncomplete { kind, problems } => {
                 write!(f, "the load `{kind}` did not run as asked")?;
+                if problems.is_empty() { Ok(()) } else { write!(f, ": {}", problems.join("; ")) }
+            }
+            Self::NeighbourIncomplete { neighbour, problems } => {
+                write!(f, "{neighbour} did not load the machine as asked")?;
                 if problems.is_empty() { Ok(()) } else { write!(f, ": {}", problems.join("; ")) }
             }
             Self::FieldbusIncomplete { problems } => {

@@ -51,6 +51,7 @@ fn samples() -> Vec<Reason> {
         RunProblem::ShareDrifted { drift: ShareDrift::Stated(text().into()) }.into(),
         RunProblem::Unwatched { gap_ns: 2_000_000_000 }.into(),
         RunProblem::LoadIncomplete { kind: text(), problems: vec![text()] }.into(),
+        RunProblem::NeighbourIncomplete { neighbour: text(), problems: vec![text()] }.into(),
         NotInForce::refused(ThreadSetting::Policy, "not permitted").into(),
         NotInForce::other_policy(SchedulingPolicy::Deadline, SchedulingPolicy::Other)
             .unwrap()

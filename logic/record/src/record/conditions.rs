@@ -63,6 +63,9 @@ pub struct Conditions {
     pub platform: Option<Box<Platform>>,
     /// The loads and what they achieved.
     pub loads: Vec<LoadAchieved>,
+    /// Partitions beside the measured ones that ran loads of their own; absent without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<NeighbourAchieved>,
     /// Other activity of the machine meanwhile: steal time, interrupts, context switches, in words.
     pub activity: BTreeMap<String, String>,
     /// The earlier, interrupted part of the same run that the numbers include; absent without one.
@@ -108,6 +111,33 @@ pub struct LoadAchieved {
     pub bytes_per_second: Option<f64>,
     /// CPU time used, in CPUs: 1.0 is one CPU wholly.
     pub cpu_share: f64,
+}
+
+/// A partition that ran loads beside the measured ones, and what they achieved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NeighbourAchieved {
+    /// Its name.
+    pub name: String,
+    /// Its kind, such as `Linux guest of QEMU`.
+    pub kind: String,
+    /// CPUs over which it floated.
+    #[schemars(with = "String")]
+    pub cpus: CpuSet,
+    /// Processors that it had; absent where it was no guest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
+    /// Its loads and what they achieved, by its own account.
+    pub loads: Vec<LoadAchieved>,
+}
+
+impl LoadAchieved {
+    /// Returns `true` if all workers that were asked for worked to the end, and did something.
+    pub fn is_whole(&self) -> bool {
+        let rates = [self.operations_per_second, self.cpu_share];
+        let did_something = rates.iter().any(|rate| *rate > 0.0);
+        let is_rate = rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0);
+        self.working == self.workers && is_rate && (self.workers == 0 || did_something)
+    }
 }
 
 impl Conditions {

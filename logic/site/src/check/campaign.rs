@@ -63,6 +63,7 @@ pub(super) fn check(
         warm_up: raw.warm_up.unwrap_or(WARM_UP_DEFAULT),
         exceedance,
         explain: raw.explain,
+        neighbour_image: raw.neighbour_image.clone(),
     };
     let total = measured_in_all(&campaign, partitions, fieldbuses.unwrap_or_default());
     if total > CAMPAIGN_MAX {

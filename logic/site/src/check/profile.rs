@@ -4,10 +4,16 @@ use quietcore_record::isolation::{GROUP, Row};
 
 use crate::check::like::{Chain, Likes};
 use crate::check::{host, unique};
-use crate::raw::{RawLoad, RawProfile};
+use crate::raw::{RawLoad, RawNeighbours, RawProfile};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Load, NEIGHBOUR_PROFILES, Profile, WORKERS_MAX, built_in, unknown_profile};
+use crate::site::{
+    Load, LoadPlace, NEIGHBOUR_WORKERS_MAX, Neighbours, Profile, WORKERS_MAX, built_in,
+    papers_load, unknown_profile,
+};
+
+/// Neighbours where a profile does not say how many.
+const NEIGHBOURS_DEFAULT: u32 = 2;
 
 /// The profiles that a campaign may name.
 pub(super) struct Profiles {
@@ -28,11 +34,7 @@ impl Profiles {
         let found = self.sound.iter().find(|profile| profile.name == name);
         if found.is_none() && !self.broken.iter().any(|broken| broken == name) {
             let known = self.sound.iter().map(|profile| profile.name.as_str()).chain([GROUP]);
-            let problem = if NEIGHBOUR_PROFILES.contains(&name) {
-                format!("profile `{name}` can't be run")
-            } else {
-                format!("there is no profile `{name}`")
-            };
+            let problem = format!("there is no profile `{name}`");
             collector.refuse(path, problem, unknown_profile(name, known));
         }
         found
@@ -49,11 +51,11 @@ pub(super) fn check(raws: &[RawProfile], collector: &mut Collector<'_, '_>) -> P
         elements: raws.iter().map(|one| (one.name.as_deref(), one.like.as_deref())).collect(),
         known: built_in.iter().map(|profile| profile.name.as_str()).collect(),
     };
-    // The loads of every profile are checked where they are written, whoever is like it.
-    let loads: Vec<_> = raws
+    // What every profile asks for is checked where it is written, whoever is like it.
+    let own: Vec<_> = raws
         .iter()
         .enumerate()
-        .map(|(index, raw)| loads(raw.load.as_deref()?, &path(index).key("load"), collector))
+        .map(|(index, raw)| OwnConditions::check(raw, &path(index), collector))
         .collect();
     let mut profiles = Profiles { sound: built_in.clone(), broken: Vec::new() };
     for (index, raw) in raws.iter().enumerate() {
@@ -62,7 +64,7 @@ pub(super) fn check(raws: &[RawProfile], collector: &mut Collector<'_, '_>) -> P
             .report(index, "profile", &path, collector, |like, names| unknown_profile(like, names));
         let Some(name) = &raw.name else { continue };
         taken(name, &likes, &path, collector);
-        match build(index, raws, &loads, &built_in, &likes) {
+        match build(index, raws, &own, &built_in, &likes) {
             Some(profile) => {
                 without_cpus(raw, &profile, &path, collector);
                 profiles.sound.push(profile);
@@ -73,12 +75,29 @@ pub(super) fn check(raws: &[RawProfile], collector: &mut Collector<'_, '_>) -> P
     profiles
 }
 
+/// Conditions that a profile writes itself; `None` where it leaves them to the one that it is like.
+struct OwnConditions {
+    loads: Option<Vec<Load>>,
+    /// Within it `None` where the profile says that it has no neighbours.
+    neighbours: Option<Option<Neighbours>>,
+}
+
+impl OwnConditions {
+    fn check(raw: &RawProfile, path: &Path, collector: &mut Collector<'_, '_>) -> Self {
+        let load = raw.load.as_deref();
+        let loads = load.and_then(|load| loads(load, &path.key("load"), collector));
+        let beside = raw.neighbours.as_ref();
+        let neighbours = beside.map(|it| neighbours(it, &path.key("neighbours"), collector));
+        Self { loads, neighbours }
+    }
+}
+
 /// Reports a name that built-in profiles have.
 fn taken(name: &str, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
     let is_row = Row::of_profile(name).is_some();
     let whose = if is_row || name == GROUP {
         "of the isolation matrix of hofer2019"
-    } else if likes.known.contains(&name) || NEIGHBOUR_PROFILES.contains(&name) {
+    } else if likes.known.contains(&name) {
         "of a test profile of queiroz2023"
     } else {
         return;
@@ -110,7 +129,7 @@ fn without_cpus(
 fn build(
     index: usize,
     raw: &[RawProfile],
-    loads: &[Option<Vec<Load>>],
+    own_conditions: &[OwnConditions],
     built_in: &[Profile],
     likes: &Likes<'_>,
 ) -> Option<Profile> {
@@ -123,18 +142,50 @@ fn build(
     let controls = elements.iter().find_map(|element| raw[*element].controls.as_deref());
     let controls = controls.map(host::each_once);
     let inherited = base.map(|base| base.loads.clone());
-    let loads = elements.iter().find_map(|element| loads[*element].clone());
+    let loads = elements.iter().find_map(|element| own_conditions[*element].loads.clone());
     let described = match &own.like {
         Some(like) => format!("like {like}"),
         None => "own profile".to_owned(),
     };
-    Some(Profile::new(
+    let neighbours =
+        elements.iter().find_map(|element| own_conditions[*element].neighbours.clone());
+    let neighbours = neighbours.unwrap_or_else(|| base?.neighbours.clone());
+    let profile = Profile::new(
         own.name.clone()?,
         own.description.clone().unwrap_or(described),
         pinned.or(base.map(|base| base.pinned)).unwrap_or(true),
         controls.or_else(|| base?.controls.clone()),
         loads.or(inherited).unwrap_or_default(),
-    ))
+    );
+    Some(profile.beside(neighbours))
+}
+
+/// Checks the neighbours of a profile; `None` where it says that it has none.
+fn neighbours(
+    raw: &RawNeighbours,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Neighbours> {
+    let path = path.key("load");
+    let written = raw.load.as_deref().unwrap_or_default();
+    for index in 0..written.len() {
+        let place = path.index(index).key("place");
+        if collector.has(&place) {
+            let what = "a load in a neighbour runs on the neighbour's CPUs";
+            collector.refuse_key(&place, what, "take it out; `own_cpus` says which these are");
+        }
+    }
+    let loads = match &raw.load {
+        Some(written) => loads(written, &path, collector)?,
+        None => papers_load(LoadPlace::Anywhere),
+    };
+    let workers: u32 = loads.iter().map(|load| load.workers).sum();
+    if workers > NEIGHBOUR_WORKERS_MAX {
+        let what = format!("a neighbour has {workers} workers");
+        collector.refuse(&path, what, format!("{NEIGHBOUR_WORKERS_MAX} are allowed at most"));
+    }
+    let count = raw.count.unwrap_or(NEIGHBOURS_DEFAULT);
+    (count > 0).then(|| Neighbours::new(count, raw.own_cpus.unwrap_or_default(), loads))
 }
 
 fn loads(raw: &[RawLoad], path: &Path, collector: &mut Collector<'_, '_>) -> Option<Vec<Load>> {

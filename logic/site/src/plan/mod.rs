@@ -7,10 +7,10 @@
 //! build the programs, hold the CPUs awake
 //! ┌ for each profile ─────────────────────────────────────────────┐
 //! │ change settings of the machine, limit traffic                 │
-//! │ start loads, create exchanges and channels                    │
+//! │ start loads and neighbours, create exchanges and channels     │
 //! │ bring fieldbuses to OP, start partitions                      │
 //! │ warm up, measure                                              │
-//! │ stop partitions, stop loads, put the settings back            │
+//! │ stop partitions, neighbours, loads; put the settings back     │
 //! │ write the records, judge each                                 │
 //! └───────────────────────────────────────────────────────────────┘
 //! let the CPUs sleep, write the evidence
@@ -33,7 +33,8 @@ use crate::backend::Backend;
 use crate::machine::Machine;
 use crate::problem::KeyPosition;
 use crate::site::{
-    ChannelEnd, Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site,
+    ChannelEnd, Control, Fieldbus, Interface, LoadPlace, NeighbourForm, Partition, Profile,
+    Scheduling, Site,
 };
 
 pub use monitored::Monitored;
@@ -191,6 +192,8 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         size: load.size,
         cpus: load_cpus(load.place, site, machine),
     }));
+    let others = machine.online.without(&cpus);
+    steps.extend(neighbours(site, profile, others));
     for partition in &partitions {
         steps.push(Step::CreateExchange { partition: partition.name.clone() });
     }
@@ -226,6 +229,9 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
             .iter()
             .map(|partition| Step::StopPartition { partition: partition.name.clone() }),
     );
+    if profile.neighbours.is_some() {
+        steps.push(Step::StopNeighbours { profile: name.clone() });
+    }
     if !profile.loads.is_empty() {
         steps.push(Step::StopLoads { profile: name.clone() });
     }
@@ -238,6 +244,25 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         partition: partition.name.clone(),
         class: partition.class.name.clone(),
     }));
+}
+
+/// Returns the steps that start the neighbours of a profile.
+fn neighbours(site: &Site, profile: &Profile, others: CpuSet) -> Vec<Step> {
+    let Some(neighbours) = &profile.neighbours else { return Vec::new() };
+    let Some(places) = neighbours.places(others) else { return Vec::new() };
+    let form = site.neighbour_form();
+    let is_guest = form == NeighbourForm::LinuxGuest;
+    let started = neighbours.names().into_iter().zip(places.cpus);
+    let step = |(neighbour, cpus)| Step::StartNeighbour {
+        profile: profile.name.clone(),
+        neighbour,
+        backend: form.backend(),
+        form,
+        cpus,
+        processors: is_guest.then_some(places.processors),
+        loads: neighbours.loads.clone(),
+    };
+    started.map(step).collect()
 }
 
 /// The probes, each on one partition after the other, under the site's own settings.
@@ -306,17 +331,19 @@ fn reserve_share(partition: &Partition) -> Option<Step> {
 
 fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
     let program = &partition.program;
+    let is_bound = profile.pinned || profile.confines();
     let tasks = program.tasks.iter().map(|task| TaskStart {
         name: task.name.clone(),
         release: task.release.clone(),
-        scheduling: granted(task.scheduling, partition.backend, profile.pinned, machine),
+        scheduling: granted(task.scheduling, partition.backend, is_bound, machine),
     });
+    let own = profile.confines().then_some(partition.vcr.cpus);
     Step::StartPartition {
         partition: partition.name.clone(),
         backend: partition.backend,
         noun: partition.declaration().noun,
-        cpus: profile.pinned.then(|| partition.cpus_in_use()),
-        scheduling: granted(program.scheduling, partition.backend, profile.pinned, machine),
+        cpus: profile.pinned.then(|| partition.cpus_in_use()).or(own),
+        scheduling: granted(program.scheduling, partition.backend, is_bound, machine),
         memory: partition.vcr.memory,
         locked: degrade::locks_memory(partition, machine),
         period: program.period,

@@ -2,6 +2,7 @@
 
 mod cache;
 mod demand;
+mod neighbours;
 mod network;
 
 use quietcore_units::{ByteSize, CpuSet, Wake};
@@ -11,7 +12,7 @@ use crate::backend::{Backend, MemoryForm};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{Load, LoadPlace, Partition, Profile, Scheduling, Site};
 use crate::words::{exact_size, policy};
 
 /// The part of the available memory that loads may fill: 8 tenths.
@@ -289,7 +290,7 @@ impl Refusals<'_> {
                 "leave a CPU free, or take the profile out",
             );
         }
-        let elsewhere = |load: &crate::site::Load| load.place == LoadPlace::OtherCpus;
+        let elsewhere = |load: &Load| load.place == LoadPlace::OtherCpus;
         if other.is_empty() && profile.loads.iter().any(elsewhere) {
             self.refuse(
                 "campaign.profiles",
@@ -297,22 +298,19 @@ impl Refusals<'_> {
                 "leave a CPU free, or take the profile out",
             );
         }
-        let needed = profile.workers().saturating_add(PROCESSES_BESIDE);
+        let beside = profile.neighbours.as_ref().map_or(0, |it| it.count * (it.workers() + 1));
+        let needed = profile.workers().saturating_add(beside).saturating_add(PROCESSES_BESIDE);
         if let Some(left) = self.machine.processes_left.filter(|left| needed > *left) {
             self.refuse(
                 "campaign.profiles",
                 format!(
                     "profile `{name}` starts {} load workers and {left} more processes are allowed",
-                    profile.workers()
+                    profile.workers().saturating_add(beside)
                 ),
                 "raise the limit with `ulimit -u`, or take the profile out",
             );
         }
-        let filled = profile.loads.iter().filter(|load| load.kind.fills_memory()).map(|load| {
-            let size = load.size.map_or(0, ByteSize::get);
-            size.saturating_mul(u64::from(load.workers))
-        });
-        let filled = filled.fold(0, u64::saturating_add);
+        let filled = profile.loads.iter().map(Load::filled).fold(0, u64::saturating_add);
         let left = self.machine.memory_available.get().saturating_sub(reserved);
         // The tenth is taken first: the product of a large size would not fit.
         let allowed = left / 10 * LOAD_MEMORY_TENTHS;
@@ -326,5 +324,6 @@ impl Refusals<'_> {
                 "use smaller loads, or free memory",
             );
         }
+        self.neighbours(profile, left);
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos, ReleaseRule, Wake};
+use quietcore_wording::plural;
 use serde::{Serialize, Serializer};
 
 use crate::backend::Backend;
-use crate::site::{Control, Length, LoadKind, ProbeName, Release, Scheduling};
+use crate::site::{Control, Length, Load, LoadKind, NeighbourForm, ProbeName, Release, Scheduling};
 use crate::words::{early_wake_words, exact, exact_bits, exact_rate, exact_size, policy};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
@@ -66,6 +67,26 @@ pub enum Step {
         /// CPUs on which they may run; `None` means on every CPU.
         #[serde(serialize_with = "as_optional_text")]
         cpus: Option<CpuSet>,
+    },
+    /// Start a neighbour, and wait until its loads work.
+    StartNeighbour {
+        /// The profile that asks for it.
+        profile: String,
+        /// Name of the neighbour.
+        neighbour: String,
+        /// The backend that realises it.
+        backend: Backend,
+        /// The kind of neighbour.
+        #[serde(skip)]
+        form: NeighbourForm,
+        /// CPUs on which it may run.
+        #[serde(serialize_with = "as_text")]
+        cpus: CpuSet,
+        /// Processors that it has; absent where it is no guest.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        processors: Option<usize>,
+        /// Its loads.
+        loads: Vec<Load>,
     },
     /// Create the shared-memory region of a partition.
     CreateExchange {
@@ -156,6 +177,11 @@ pub enum Step {
         /// The profile that asked for them.
         profile: String,
     },
+    /// Stop all neighbours and note what their loads achieved.
+    StopNeighbours {
+        /// The profile that asked for them.
+        profile: String,
+    },
     /// Write the records of a profile into the evidence folder.
     WriteRecords {
         /// Name of the profile.
@@ -213,6 +239,7 @@ impl fmt::Display for Step {
             Self::ReserveShare { .. } => self.write_share(f),
             Self::PutBack => f.write_str("put the machine's settings back as they were"),
             Self::StartLoad { .. } => self.write_load(f),
+            Self::StartNeighbour { .. } => self.write_neighbour(f),
             Self::CreateExchange { partition } => {
                 write!(f, "create the exchange of partition `{partition}`")
             }
@@ -245,6 +272,10 @@ impl fmt::Display for Step {
             Self::StopLoads { profile } => {
                 write!(f, "stop the loads of profile `{profile}` and note what they achieved")
             }
+            Self::StopNeighbours { profile } => write!(
+                f,
+                "stop the neighbours of profile `{profile}` and note what their loads achieved"
+            ),
             Self::WriteRecords { profile } => {
                 write!(f, "write the records of profile `{profile}`")
             }
@@ -273,6 +304,22 @@ impl Step {
             Some(cpus) => write!(f, " on {}", cpu_words(cpus)),
             None => f.write_str(" on any CPU"),
         }
+    }
+
+    fn write_neighbour(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::StartNeighbour { neighbour, form, cpus, processors, loads, .. } = self else {
+            return Ok(());
+        };
+        write!(f, "start {neighbour} as a {form}")?;
+        if let Some(count) = processors {
+            write!(f, " with {count} processor{}", plural(*count as u64))?;
+        }
+        let loads = loads.iter().map(|load| {
+            let size = load.size.map(|size| format!(" of {} each", exact_size(size)));
+            format!("{} × `{}`{}", load.workers, load.kind, size.unwrap_or_default())
+        });
+        let loads: Vec<String> = loads.collect();
+        write!(f, " on {}, with the loads {}", cpu_words(cpus), loads.join(" and "))
     }
 
     fn write_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -101,6 +101,26 @@ pub(crate) struct RawProfile {
     /// The loads that disturb the measurement. If given, they replace those of `like`.
     #[schemars(length(max = 32))]
     pub(crate) load: Option<Vec<RawLoad>>,
+    /// Partitions that run loads of their own beside the measured ones, as in `tp5` and `tp6`. Left
+    /// out: as in `like`, else none.
+    pub(crate) neighbours: Option<RawNeighbours>,
+}
+
+/// Partitions that run loads beside the measured ones: of the kind of the first partition, and for
+/// `kvm` and `qemu` Linux guests.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Neighbours")]
+pub(crate) struct RawNeighbours {
+    /// Number of neighbours; 0 takes away those of `like`.
+    #[schemars(range(min = 0, max = 16), extend("default" = 2), example = 2)]
+    pub(crate) count: Option<u32>,
+    /// `true` divides the CPUs that no partition has among them; `false` lets all float over these.
+    #[schemars(extend("default" = false), example = true)]
+    pub(crate) own_cpus: Option<bool>,
+    /// The loads in each of them. Left out: that of `tp4`.
+    #[schemars(length(min = 1, max = 32))]
+    pub(crate) load: Option<Vec<RawLoad>>,
 }
 
 /// A load that disturbs the measurement.
@@ -123,7 +143,7 @@ pub(crate) struct RawLoad {
         example = &"64 MB"
     )]
     pub(crate) size: Option<ByteSize>,
-    /// CPUs on which the workers may run.
+    /// CPUs on which the workers may run; not for those of a neighbour, which has CPUs itself.
     #[schemars(extend("default" = "anywhere"), example = &"other-cpus")]
     pub(crate) place: Option<LoadPlace>,
 }
@@ -178,4 +198,9 @@ pub(crate) struct RawCampaign {
         example = &"50 us"
     )]
     pub(crate) explain: Option<Nanos>,
+    /// The folder with the image of neighbours that are Linux guests, as beside partitions of `kvm`
+    /// and `qemu`, relative to the site file; `quietcore guest build` makes one. Left out: the image
+    /// of the first partition with a Linux guest.
+    #[schemars(example = &"guest-rt")]
+    pub(crate) neighbour_image: Option<String>,
 }

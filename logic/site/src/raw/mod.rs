@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile, RealTime};
+pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawNeighbours, RawProfile, RealTime};
 pub(crate) use channel::{RawChannel, RawSignal};
 pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
 pub(crate) use host::{RawControl, RawHost};
@@ -54,7 +54,7 @@ pub(crate) struct RawSite {
     /// Application classes of your own, beside the published ones.
     #[schemars(length(max = 256))]
     pub(crate) class: Option<Vec<RawClass>>,
-    /// Profiles of your own, beside `tp1` to `tp4`.
+    /// Profiles of your own, beside `tp1` to `tp6`.
     #[schemars(length(max = 64))]
     pub(crate) profile: Option<Vec<RawProfile>>,
     /// Profiles that are measured, the length of the measurement, and what a PASS must exclude.

@@ -39,6 +39,9 @@ pub struct Campaign {
     pub exceedance: f64,
     /// Releases later than this are explained, 1 µs to 10 s; `None` where none are.
     pub explain: Option<Nanos>,
+    /// Folder with the image of neighbours that are Linux guests, as written; `None` leaves it to
+    /// the partitions.
+    pub neighbour_image: Option<String>,
 }
 
 impl Campaign {

@@ -15,7 +15,7 @@ mod unit;
 use std::collections::BTreeMap;
 
 use quietcore_record::class::Class;
-use quietcore_record::isolation::{GROUP, Row};
+use quietcore_record::isolation::GROUP;
 use quietcore_units::{CpuSet, Nanos};
 
 use crate::backend::{HostRequirement, MemoryForm};
@@ -38,8 +38,11 @@ pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
 pub(crate) use partition::SHUTDOWN_DEFAULT;
 pub use partition::{Accelerator, Cache, GuestSystem, Network, Partition, Traffic, Vcr};
 pub use partition::{DiskDevices, DiskGuest, Firmware};
-pub use profile::{Load, LoadKind, LoadPlace, Profile, UnknownLoadKind, WORKERS_MAX};
-pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
+pub use profile::{
+    Load, LoadKind, LoadPlace, NEIGHBOUR_WORKERS_MAX, NEIGHBOURS_MAX, NeighbourForm,
+    NeighbourPlaces, Neighbours, Profile, UnknownLoadKind, WORKERS_MAX,
+};
+pub(crate) use profile::{built_in, papers_load};
 pub use program::{
     Literal, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT,
     RESTART_WAIT_MAX, Release, Restart, Substitute, Task, WATCHDOG_FREEWHEELING,
@@ -207,6 +210,31 @@ impl Site {
         self.partitions.iter().any(under_kvm)
     }
 
+    /// Returns the form of its neighbours: as far as possible that of the first partition.
+    pub fn neighbour_form(&self) -> NeighbourForm {
+        NeighbourForm::beside(self.first_partition().backend)
+    }
+
+    /// Returns the way in which guests that are neighbours run their instructions: that of the
+    /// first partition's.
+    pub fn neighbour_accelerator(&self) -> Accelerator {
+        self.first_partition().accelerator
+    }
+
+    /// Returns the folder with the image of neighbours that are Linux guests, as written: what the
+    /// campaign names, else that of the first partition with such a guest; `None` without either.
+    pub fn neighbour_image(&self) -> Option<&str> {
+        let mut partitions = self.partitions.iter().filter_map(|it| match &it.system {
+            GuestSystem::Linux { image } => Some(image.as_str()),
+            GuestSystem::Osek => None,
+        });
+        self.campaign.neighbour_image.as_deref().or_else(|| partitions.next())
+    }
+
+    fn first_partition(&self) -> &Partition {
+        self.partitions.first().expect("a site has a partition")
+    }
+
     /// The CPUs that partitions claim.
     pub fn claimed_cpus(&self) -> CpuSet {
         self.partitions.iter().fold(CpuSet::EMPTY, |all, partition| all.union(&partition.vcr.cpus))
@@ -368,11 +396,6 @@ pub(crate) fn unknown_profile<'p>(
     name: &str,
     known: impl IntoIterator<Item = &'p str> + Clone,
 ) -> String {
-    if NEIGHBOUR_PROFILES.contains(&name) {
-        let rows = known.into_iter().filter(|known| Row::of_profile(known).is_none());
-        let known = words::list(rows);
-        return format!("it needs neighbours: a backend with guests, not there yet; use {known}");
-    }
     words::instead(name, known)
 }
 

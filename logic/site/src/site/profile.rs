@@ -1,7 +1,6 @@
 //! Profiles: the conditions of a run.
 //!
-//! The built-in ones are the test profiles of queiroz2023 (section 5.2) as far as they need no
-//! neighbours:
+//! The built-in ones are the test profiles of queiroz2023 (table 2 and section 5.2):
 //!
 //! | name | partition | load |
 //! |------|-----------|------|
@@ -9,12 +8,15 @@
 //! | `tp2` | pinned | none |
 //! | `tp3` | anywhere | the papers' load, anywhere |
 //! | `tp4` | pinned | the papers' load, on the other CPUs |
+//! | `tp5` | anywhere on its own CPUs | the papers' load in each of two neighbours |
+//! | `tp6` | pinned | the same |
 //!
 //! `iso1` to `iso12` are the rows of the isolation matrix of hofer2019; see `isolation`.
 //!
 //! The papers' load is 10 workers that compute square roots and 10 that allocate, touch and free
-//! 64 MB. `tp5` and `tp6` put neighbours beside the partition and come with the backends that have
-//! guests.
+//! 64 MB. [`neighbours`] says what a neighbour is.
+
+mod neighbours;
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,12 +27,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Control, isolation};
 
+pub use neighbours::{
+    NEIGHBOUR_WORKERS_MAX, NEIGHBOURS_MAX, NeighbourForm, NeighbourPlaces, Neighbours,
+};
+
 /// More load workers than this in one profile are refused.
 pub const WORKERS_MAX: u32 = 256;
 
-/// Profiles of queiroz2023 that can't be run yet.
-pub(crate) const NEIGHBOUR_PROFILES: [&str; 2] = ["tp5", "tp6"];
-
+/// Neighbours of `tp5` and `tp6`: the paper's second and third virtual machine.
+const PAPERS_NEIGHBOURS: u32 = 2;
 /// Workers of each kind in the papers' load.
 const PAPERS_WORKERS: u32 = 10;
 /// Memory that a malloc worker of the papers' load allocates.
@@ -51,10 +56,12 @@ pub struct Profile {
     pub controls: Option<Vec<Control>>,
     /// The loads that disturb the measurement; at most [`WORKERS_MAX`] workers in all.
     pub loads: Vec<Load>,
+    /// Partitions that run loads of their own beside the measured ones; `None` without any.
+    pub neighbours: Option<Neighbours>,
 }
 
 impl Profile {
-    /// A profile from checked parts.
+    /// A profile without neighbours, from checked parts.
     pub(crate) const fn new(
         name: String,
         description: String,
@@ -62,7 +69,18 @@ impl Profile {
         controls: Option<Vec<Control>>,
         loads: Vec<Load>,
     ) -> Self {
-        Self { name, description, pinned, controls, loads }
+        Self { name, description, pinned, controls, loads, neighbours: None }
+    }
+
+    /// Returns the same with neighbours.
+    pub(crate) fn beside(self, neighbours: Option<Neighbours>) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    /// Returns `true` if a partition may move, and only among its own CPUs: that is so beside
+    /// neighbours, as the processors of the paper's first virtual machine are its own.
+    pub const fn confines(&self) -> bool {
+        !self.pinned && self.neighbours.is_some()
     }
 
     /// The number of load workers.
@@ -94,6 +112,12 @@ impl Load {
         place: LoadPlace,
     ) -> Self {
         Self { kind, workers, size, place }
+    }
+
+    /// Returns the bytes of memory that its workers fill, as far as the site says.
+    pub fn filled(&self) -> u64 {
+        let size = self.size.filter(|_| self.kind.fills_memory()).map_or(0, ByteSize::get);
+        size.saturating_mul(u64::from(self.workers))
     }
 }
 
@@ -224,7 +248,7 @@ pub enum LoadPlace {
 }
 
 /// Returns the load that the papers disturb with.
-pub(super) fn papers_load(place: LoadPlace) -> Vec<Load> {
+pub(crate) fn papers_load(place: LoadPlace) -> Vec<Load> {
     vec![
         Load::new(LoadKind::Sqrt, PAPERS_WORKERS, None, place),
         Load::new(LoadKind::Malloc, PAPERS_WORKERS, Some(PAPERS_MALLOC), place),
@@ -236,13 +260,17 @@ pub(crate) fn built_in() -> Vec<Profile> {
     let profile = |name: &str, description: &str, pinned, loads| {
         Profile::new(name.to_owned(), description.to_owned(), pinned, None, loads)
     };
-    let of_seed_000 = [
+    let beside = || Neighbours::new(PAPERS_NEIGHBOURS, false, papers_load(LoadPlace::Anywhere));
+    let of_queiroz2023 = [
         profile("tp1", "not pinned, no load", false, Vec::new()),
         profile("tp2", "pinned, no load", true, Vec::new()),
         profile("tp3", "not pinned, load anywhere", false, papers_load(LoadPlace::Anywhere)),
         profile("tp4", "pinned, load on the other CPUs", true, papers_load(LoadPlace::OtherCpus)),
+        profile("tp5", "not pinned on its own CPUs, two loaded neighbours", false, Vec::new())
+            .beside(Some(beside())),
+        profile("tp6", "pinned, two loaded neighbours", true, Vec::new()).beside(Some(beside())),
     ];
-    of_seed_000.into_iter().chain(isolation::profiles()).collect()
+    of_queiroz2023.into_iter().chain(isolation::profiles()).collect()
 }
 
 #[cfg(test)]

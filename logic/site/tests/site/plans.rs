@@ -4,6 +4,7 @@ mod budgets;
 mod demand;
 mod disks;
 mod guests;
+mod neighbours;
 mod probes;
 
 use quietcore_site::{

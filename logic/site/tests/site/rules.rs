@@ -297,12 +297,16 @@ fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
 fn profiles_exist_and_their_loads_are_bounded() {
     let chosen = "profiles = [\"tp2\"]";
     breaks(chosen, "profiles = []", "campaign.profiles", "at least one");
-    breaks(chosen, "profiles = [\"tp6\"]", "campaign.profiles[0]", "it needs neighbours");
+    breaks(chosen, "profiles = [\"tp7\"]", "campaign.profiles[0]", "there is no profile `tp7`");
     breaks(chosen, "profiles = [\"tp2\", \"tp2\"]", "campaign.profiles[1]", "named twice");
     let own = |text: &str| format!("[[profile]]\nname = \"own\"\n{text}");
     let load = |text: &str| own(&format!("[[profile.load]]\n{text}"));
     breaks("#END", &own("like = \"own\""), "profile.own.like", "own → own");
-    breaks("#END", &own("like = \"tp5\""), "profile.own.like", "it needs neighbours");
+    let beside = |text: &str| own(&format!("[[profile.neighbours.load]]\n{text}"));
+    let place = "profile.own.neighbours.load[0].place";
+    breaks("#END", &beside("kind = \"sqrt\"\nplace = \"anywhere\""), place, "own_cpus");
+    let many = beside("kind = \"sqrt\"\nworkers = 101");
+    breaks("#END", &many, "profile.own.neighbours.load", "a neighbour has 101 workers");
     breaks(
         "#END",
         &load("kind = \"fork\"\nsize = \"1 MiB\""),

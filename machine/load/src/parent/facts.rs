@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use quietcore_units::{ByteSize, CpuSet};
 use rustix::fs::{statfs, statvfs};
 
+use crate::affinity;
 use crate::error::{FolderError, LoadError};
 
 /// The size assumed where the machine doesn't tell that of its last-level cache.
@@ -29,7 +30,9 @@ impl Facts {
     /// Reads them from the kernel.
     pub(crate) fn read() -> Result<Self, LoadError> {
         let available_memory = read_with("/proc/meminfo", parse_available_memory)?;
-        let online = read_with("/sys/devices/system/cpu/online", |text| text.parse().ok())?;
+        let online = read_with("/sys/devices/system/cpu/online", |text| text.parse().ok());
+        // A container may not show it; then these are the CPUs that this process has.
+        let online = online.or_else(|refused| affinity::read(None).map_err(|_| refused))?;
         Ok(Self {
             available_memory,
             last_level_cache: last_level_cache(Path::new("/sys/devices/system/cpu"), &online)

@@ -88,6 +88,16 @@ pub fn pin_other(thread: u32, cpu: CpuId) -> io::Result<()> {
     allow_thread(Some(number), [cpu].into_iter().collect())
 }
 
+/// Lets another thread, by the host's number, run on the given CPUs only and reads back that it
+/// does. Threads that it starts later inherit them.
+///
+/// # Errors
+/// As for [`pin_other`].
+pub fn allow_other(thread: u32, cpus: CpuSet) -> io::Result<()> {
+    let number = Pid::from_raw(thread.cast_signed()).ok_or(io::ErrorKind::NotFound)?;
+    allow_thread(Some(number), cpus)
+}
+
 /// Lets a thread run on the given CPUs only; `None` is the calling one.
 fn allow_thread(thread: Option<Pid>, cpus: CpuSet) -> io::Result<()> {
     let mut wanted = KernelCpuSet::new();

@@ -41,8 +41,10 @@ fn run() -> Run {
             work: PartitionWork::Latency(job),
             setting: BackendSetting::default(),
             share: MemoryShare::default(),
+            confines: None,
         }],
         loads: Vec::new(),
+        neighbours: Vec::new(),
         explain: None,
         site_sha256: String::new(),
     }

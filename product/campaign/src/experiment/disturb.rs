@@ -203,6 +203,7 @@ mod tests {
             container_runtime: None,
             partitions: Vec::new(),
             loads: vec![LoadRequest::new(LoadKind::Sqrt, 1)],
+            neighbours: Vec::new(),
             explain: None,
             site_sha256: String::new(),
         };

@@ -142,6 +142,7 @@ mod tests {
             container_runtime: None,
             partitions: Vec::new(),
             loads: Vec::new(),
+            neighbours: Vec::new(),
             explain: None,
             site_sha256: String::new(),
         }

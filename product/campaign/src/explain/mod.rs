@@ -87,7 +87,11 @@ impl Explaining {
         let told = match job {
             Job::Latency(job) => &mut job.snare,
             Job::Program { program, .. } => &mut program.snare,
-            Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) | Job::Disk(_) => {
+            Job::Memory(_)
+            | Job::Measurement(_)
+            | Job::Neighbour(_)
+            | Job::Linux(_)
+            | Job::Disk(_) => {
                 return Vec::new();
             }
         };

@@ -1,6 +1,7 @@
 //! One run on the machine: loads and partitions are brought up, watched, and brought down again.
 
 pub(crate) mod course;
+mod patience;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use quietcore_site::Control;
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
+use crate::beside::neighbours::Neighbours;
 use crate::collect::Collector;
 use crate::explain::Explaining;
 use crate::findings::{Findings, PartitionFindings};
@@ -43,6 +45,9 @@ pub(crate) const READ_BACK_EVERY: u32 = 2;
 pub(crate) const LOADS_EVERY: u32 = 10;
 /// Time beyond the planned end after which a run counts as hung.
 const OVERTIME_MAX: Nanos = Nanos::from_secs(30);
+/// Longest time until a partition releases its first cycle, beside its warm-up: an emulated guest
+/// takes a minute to start.
+pub(crate) const BEGIN_MAX: Nanos = Nanos::from_secs(120);
 
 /// The machine, as all runs of a campaign have it.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +106,24 @@ pub enum MeasureError {
     /// changed.
     #[error(transparent)]
     Settings(#[from] ChangeError),
+    /// Its leading task released no cycle in time.
+    #[error(
+        "partition `{partition}` has not begun its first cycle within {waited}; it was stopped"
+    )]
+    NotBegun {
+        /// Name of the partition in the site file.
+        partition: String,
+        /// Time waited, its warm-up included.
+        waited: Nanos,
+    },
+    /// A neighbour did not begin to work.
+    #[error("{neighbour} did not start: {because}")]
+    Neighbour {
+        /// Name of the neighbour.
+        neighbour: String,
+        /// The reason.
+        because: String,
+    },
     /// It took far longer than planned.
     #[error("the partition did not end within {overtime} beyond its time; it was stopped")]
     Hung {
@@ -136,11 +159,13 @@ pub fn measure(
     let rooms = prepare_rooms(run, machine, &holder, settings.group())?;
     findings.container_runtime = rooms.container_runtime();
     let mut loads = start_loads(run, machine.runtime, settings.group().as_ref(), observer)?;
+    let mut beside = Neighbours::start(run, machine, &holder, observer, stop)?;
     let mut activity = Activity::begin();
     let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
     for (index, partition) in run.partitions.iter().enumerate() {
         let room = rooms.of(&partition.name, &partition.setting, partition.share);
+        let room = room.confined(partition.confines);
         partitions.push(start(partition, index, machine, &mut explaining, &room)?);
     }
     explaining.begin(&partitions);
@@ -150,6 +175,7 @@ pub fn measure(
         run,
         clock: machine.world.clock(),
         loads: &mut loads,
+        neighbours: &mut beside,
         listeners: &mut listeners,
         activity: &mut activity,
         findings: &mut findings,
@@ -165,6 +191,7 @@ pub fn measure(
     for partition in &mut partitions {
         partition.stop()?;
     }
+    findings.neighbours = beside.stop(machine.world.clock());
     loads.stop()?;
     let (found, left) = settings.put_back();
     let is_row = Row::of_profile(&run.profile).is_some();

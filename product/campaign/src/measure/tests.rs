@@ -1,10 +1,14 @@
 //! Tests of runs, on simulated time.
 
+use quietcore_backend::neighbour::NeighbourLoad;
+use quietcore_backend::setting::BackendSetting;
 use quietcore_record::reason::RunProblem;
+use quietcore_site::{LoadKind, NeighbourForm};
 
 use super::*;
+use crate::run::NeighbourRun;
 use crate::world::nanos;
-use crate::world::simulated::{Simulated, Told, runs};
+use crate::world::simulated::{Fate, Simulated, Told, runs};
 
 /// Measures one run of a minute in this world.
 fn measured(world: &Simulated) -> Result<Measured, MeasureError> {
@@ -57,4 +61,80 @@ fn a_row_of_the_matrix_does_not_hide_that_a_control_changed_nothing() {
     assert_eq!(not_changed(&asked, true, false, &[]).len(), 2, "without root neither is");
     assert_eq!(not_changed(&asked, false, true, &asked[1..]), []);
     assert_eq!(not_changed(&asked, false, false, &[]).len(), 2);
+}
+
+/// Measures a minute beside two neighbours with this fate.
+fn measured_beside(fate: Fate) -> (Result<Measured, MeasureError>, Simulated) {
+    let world = Simulated::beside(fate);
+    let neighbour = |name: &str| NeighbourRun {
+        name: name.to_owned(),
+        form: NeighbourForm::Process,
+        loads: vec![NeighbourLoad { kind: LoadKind::Sqrt, workers: 10, size: None }],
+        cpus: "0".parse().unwrap(),
+        processors: None,
+        setting: BackendSetting::default(),
+    };
+    let neighbours = vec![neighbour("neighbour-1"), neighbour("neighbour-2")];
+    let run = Run { neighbours, ..runs().remove(0) };
+    let measured = world.with_machine(|machine| {
+        measure(&run, machine, &mut Told::default(), &AtomicBool::new(false))
+    });
+    (measured, world)
+}
+
+/// Goal: a record says who its neighbours were, where they ran and what they achieved, and all of
+/// them are gone after the run.
+#[test]
+fn a_record_tells_of_neighbours_that_worked() {
+    let (measured, world) = measured_beside(Fate::Works);
+    let measured = measured.unwrap();
+    let record = &measured.records[0];
+    assert_eq!(record.invalid_because, [], "{:?}", record.conditions.neighbours);
+    let [first, second] = &record.conditions.neighbours[..] else { panic!("{record:?}") };
+    assert_eq!((first.name.as_str(), second.name.as_str()), ("neighbour-1", "neighbour-2"));
+    assert_eq!((first.kind.as_str(), first.cpus.to_string()), ("process", "0".to_owned()));
+    let load = &first.loads[0];
+    assert_eq!((load.working, load.operations_per_second), (10, 100.0));
+    assert_eq!(world.counts(), (3, 3));
+    assert_eq!(record.release.count(), 60_000);
+}
+
+/// Goal: a run is no evidence where a neighbour died, did nothing or could not be heard; it is
+/// none at all where a neighbour never worked.
+#[test]
+fn a_neighbour_that_does_not_load_the_machine_makes_the_run_no_evidence() {
+    for (fate, why) in [
+        (
+            Fate::Dies,
+            "neighbour-1 did not load the machine as asked: the partition's process ended",
+        ),
+        (Fate::IsIdle, "10 of 10 workers `sqrt` worked to the end and did nothing"),
+        (Fate::IsSilent, "it said nothing for 15.0 s"),
+    ] {
+        let (measured, world) = measured_beside(fate);
+        let record = measured.unwrap().records.remove(0);
+        let reasons: Vec<String> = record.invalid_because.iter().map(ToString::to_string).collect();
+        assert!(reasons.iter().any(|reason| reason.contains(why)), "{fate:?}: {reasons:?}");
+        assert_eq!(world.counts(), (3, 3), "{fate:?}");
+    }
+    let (never, world) = measured_beside(Fate::NeverWorks);
+    let error = never.unwrap_err().to_string();
+    assert_eq!(error, "neighbour-1 did not start: its loads did not work within 120 s");
+    assert_eq!(world.counts().0, 2, "no partition was started");
+}
+
+/// Goal: a partition that boots longer than a run may be late is measured for all of its time, and
+/// one that does not begin is given up with a reason of its own.
+#[test]
+fn the_time_of_a_run_counts_from_its_first_cycle() {
+    let measured = measured(&Simulated::booting(Nanos::from_secs(100))).unwrap();
+    assert_eq!(measured.records[0].release.count(), 60_000);
+    assert_eq!(measured.records[0].invalid_because, []);
+    let world = Simulated::booting(Nanos::from_secs(3_600));
+    let error = self::measured(&world).unwrap_err();
+    let MeasureError::NotBegun { partition, waited } = &error else { panic!("{error}") };
+    assert_eq!(partition, "axis");
+    let longest = BEGIN_MAX + Nanos::from_secs(1) + nanos(POLL);
+    assert!(*waited > BEGIN_MAX && *waited <= longest, "{waited}");
+    assert_eq!(world.counts(), (1, 1), "it was stopped");
 }

@@ -11,10 +11,10 @@ use quietcore_run::HeldSettings;
 use quietcore_run::loads::Loads;
 use quietcore_units::Nanos;
 
-use super::{
-    LOADS_EVERY, MeasureError, OVERTIME_MAX, POLL, READ_BACK_EVERY, hear, reservation_in_force,
-};
+use super::patience::Patience;
+use super::{LOADS_EVERY, MeasureError, POLL, READ_BACK_EVERY, hear, reservation_in_force};
 use crate::activity::Activity;
+use crate::beside::neighbours::Neighbours;
 use crate::findings::{ExitsLook, Findings, PartitionFindings, PlatformSeen};
 use crate::observer::{Observer, Progress};
 use crate::run::Run;
@@ -27,6 +27,7 @@ pub(super) struct Watch<'a, 'b> {
     pub(super) run: &'a Run,
     pub(super) clock: &'a dyn Clock,
     pub(super) loads: &'a mut Loads,
+    pub(super) neighbours: &'a mut Neighbours,
     pub(super) listeners: &'a mut [Listener<'b>],
     pub(super) activity: &'a mut Activity,
     pub(super) findings: &'a mut Findings,
@@ -55,7 +56,7 @@ impl Watch<'_, '_> {
         &mut self,
         partitions: &mut [Box<dyn Process>],
     ) -> Result<bool, MeasureError> {
-        let end = self.clock.now() + self.run.duration() + OVERTIME_MAX;
+        let mut patience = Patience::new(self.run, self.clock.now());
         let mut interrupted = false;
         let mut looks: u32 = 0;
         let mut looked = self.clock.now();
@@ -75,10 +76,9 @@ impl Watch<'_, '_> {
             if self.stop.load(Ordering::Relaxed) && !interrupted {
                 partitions.iter().for_each(|partition| partition.request_stop());
                 interrupted = true;
+                patience.cut_short(self.clock.now());
             }
-            if self.clock.now() > end {
-                return Err(MeasureError::Hung { overtime: OVERTIME_MAX });
-            }
+            patience.look(self.run, partitions, self.clock.now())?;
             let due = looks.is_multiple_of(READ_BACK_EVERY);
             for (index, partition) in partitions.iter().enumerate() {
                 read_back(&**partition, &mut self.findings.partitions[index], due);
@@ -95,6 +95,7 @@ impl Watch<'_, '_> {
             }
             if looks % LOADS_EVERY == LOADS_EVERY - 1 {
                 self.findings.loads.add(self.loads.measure());
+                self.neighbours.look(self.clock.now());
             }
             self.activity.sample();
             // Last, because it reads many files once: nothing that is due waits for it.

@@ -82,6 +82,7 @@ impl<'a> Circumstances<'a> {
             machine: facts,
             platform: Some(Box::new(self.platform(standing))),
             loads: self.achieved.iter().map(load_achieved).collect(),
+            neighbours: Vec::new(),
             activity,
             site_sha256: String::new(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -58,6 +58,7 @@ impl Exec {
                 work: PartitionWork::Program(Box::new(run)),
                 setting: setting_of(partition, programs, is_pinned),
                 share: MemoryShare::of(&partition.vcr),
+                confines: None,
             });
             terms.declared.insert(partition.name.clone(), partition.class.name.clone());
         }
@@ -72,6 +73,7 @@ impl Exec {
             settings,
             partitions,
             loads,
+            neighbours: Vec::new(),
             container_runtime: site.container_runtime(),
             explain,
             site_sha256: site_sha256.to_owned(),

@@ -43,8 +43,10 @@ impl Latency {
                 work: PartitionWork::Latency(job),
                 setting: BackendSetting::of_probe(backend, needs),
                 share: MemoryShare::default(),
+                confines: None,
             }],
             loads,
+            neighbours: Vec::new(),
             explain,
             site_sha256: String::new(),
         })

@@ -24,10 +24,15 @@ use quietcore_site::Site;
 use quietcore_units::{ByteSize, CpuSet, Nanos, SchedulingPolicy, ThreadSettings};
 
 use super::{Process, World};
+
+mod neighbour;
+
 use crate::measure::Machine;
 use crate::observer::{Advance, Observer, Progress};
 use crate::programs::Programs;
 use crate::run::{self, Run};
+pub(crate) use neighbour::Fate;
+use neighbour::SimulatedNeighbour;
 
 /// Two profiles of one minute each, at a period of 1 ms.
 pub(crate) const SITE: &str = r#"
@@ -95,6 +100,10 @@ const LATENCY: Nanos = Nanos::from_micros(7);
 pub(crate) struct Simulated {
     clock: Rc<FakeClock>,
     hangs: bool,
+    /// Time from the start of a partition to its first cycle.
+    boots: Nanos,
+    /// Fate of all neighbours.
+    fate: Fate,
     /// Number of partitions that were started and stopped.
     counts: Rc<(Cell<u32>, Cell<u32>)>,
 }
@@ -109,12 +118,23 @@ impl Simulated {
     pub(crate) fn oversleeping(oversleeps: impl IntoIterator<Item = Nanos>) -> Self {
         // Not at 0, which stands for "none" in an exchange.
         let clock = FakeClock::new(BEGIN, Nanos::ZERO, oversleeps);
-        Self { clock: Rc::new(clock), hangs: false, counts: Rc::default() }
+        let (boots, fate) = (Nanos::ZERO, Fate::Works);
+        Self { clock: Rc::new(clock), hangs: false, boots, fate, counts: Rc::default() }
     }
 
     /// Makes one whose partitions don't end.
     pub(crate) fn hanging() -> Self {
         Self { hangs: true, ..Self::on_time() }
+    }
+
+    /// Makes one whose partitions boot for this long.
+    pub(crate) fn booting(boots: Nanos) -> Self {
+        Self { boots, ..Self::on_time() }
+    }
+
+    /// Makes one in which neighbours have this fate.
+    pub(crate) fn beside(fate: Fate) -> Self {
+        Self { fate, ..Self::on_time() }
     }
 
     /// Gives a machine in this world, without settings that could be changed, to `measure`.
@@ -158,11 +178,20 @@ impl World for Simulated {
         _: Vec<OwnedFd>,
         _: &Room,
     ) -> Result<Box<dyn Process>, PartitionError> {
-        let Job::Latency(job) = job else { panic!("only releases are simulated: {job:?}") };
         self.counts.0.set(self.counts.0.get() + 1);
+        let job = match job {
+            Job::Latency(job) => job,
+            Job::Neighbour(job) => {
+                let exchange = Arc::new(Exchange::create(shape)?);
+                let (clock, counts) = (Rc::clone(&self.clock), Rc::clone(&self.counts));
+                let neighbour = SimulatedNeighbour::new(job, self.fate, clock, exchange, counts);
+                return Ok(Box::new(neighbour));
+            }
+            other => panic!("only releases and neighbours are simulated: {other:?}"),
+        };
         Ok(Box::new(SimulatedProcess {
             clock: Rc::clone(&self.clock),
-            begun: self.clock.now(),
+            begun: self.clock.now() + self.boots,
             job: job.clone(),
             hangs: self.hangs,
             exchange: Arc::new(Exchange::create(shape)?),
@@ -184,6 +213,9 @@ struct SimulatedProcess {
 impl SimulatedProcess {
     /// Brings the exchange up to the present instant.
     fn catch_up(&self) {
+        if self.clock.now() < self.begun {
+            return;
+        }
         let passed = self.clock.now().saturating_sub(self.begun).whole_times(self.job.period);
         let is_done = passed >= self.job.cycles;
         let is_told = self.region().stop_requested();

@@ -164,7 +164,8 @@ fn conditions(
             add("period", crate::figures::set_nanos(period_ns));
         }
         let loads = held.loads.iter().map(|load| format!("{} × {}", load.workers, load.kind));
-        let loads: Vec<String> = loads.collect();
+        let beside = held.neighbours.iter().map(|it| format!("{}, a {}", it.name, it.kind));
+        let loads: Vec<String> = loads.chain(beside).collect();
         let loads = if loads.is_empty() { "none".to_owned() } else { loads.join(", ") };
         add(&format!("load of {}", record.profile), loads);
     }

@@ -1,6 +1,6 @@
 //! The view of a probe that was run by hand: the figures, and the conditions that they hold for.
 
-use quietcore_record::record::{Scan, joined};
+use quietcore_record::record::{LoadAchieved, Scan, joined};
 use quietcore_record::statistics::Statistics;
 
 use super::Page;
@@ -67,6 +67,17 @@ impl Page {
                     load.cpu_share
                 ),
             );
+        }
+        for neighbour in &conditions.neighbours {
+            for load in &neighbour.loads {
+                let achieved = figures::amount(load.operations_per_second);
+                let LoadAchieved { workers, kind, unit, .. } = load;
+                let (name, form, cpus) = (&neighbour.name, &neighbour.kind, &neighbour.cpus);
+                let words = format!(
+                    "{name}, a {form} on CPUs {cpus}: {workers} × {kind}: {achieved} {unit}"
+                );
+                self.named("beside", &words);
+            }
         }
         for spike in record.spikes.iter().take(SPIKES) {
             self.named(

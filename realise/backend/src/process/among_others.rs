@@ -8,7 +8,9 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 
 use command_fds::CommandFdExt as _;
+use quietcore_process::setting;
 use quietcore_site::Backend;
+use quietcore_units::CpuSet;
 
 use super::descendants::Mark;
 use super::{PartitionError, Room};
@@ -40,11 +42,13 @@ pub(crate) struct AmongOthers {
     mark: Mark,
     /// File through which it enters the group that has its CPUs for itself.
     entrance: Option<PathBuf>,
+    /// CPUs that it is confined to.
+    confines: Option<CpuSet>,
 }
 
 impl AmongOthers {
     pub(crate) fn new(room: &Room) -> Self {
-        Self { mark: Mark::new(), entrance: room.entrance() }
+        Self { mark: Mark::new(), entrance: room.entrance(), confines: room.confines() }
     }
 }
 
@@ -63,6 +67,11 @@ impl Surroundings for AmongOthers {
     }
 
     fn wait_until_started(&mut self, child: &Child) -> Result<(), PartitionError> {
+        if let Some(cpus) = self.confines {
+            // It waits for its job with one thread, from which all later ones have their CPUs.
+            setting::allow_other(child.id(), cpus)
+                .map_err(|source| PartitionError::Confine { cpus: Box::new(cpus), source })?;
+        }
         let Some(entrance) = &self.entrance else { return Ok(()) };
         fs::write(entrance, child.id().to_string()).map_err(|source| PartitionError::Enter {
             group: entrance.display().to_string(),

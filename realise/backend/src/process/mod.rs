@@ -33,7 +33,7 @@ use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::{readback, setting};
 use quietcore_scan::process::job::Order;
 use quietcore_settings::{HeldShare, ResctrlError};
-use quietcore_units::{CpuId, ThreadSettings};
+use quietcore_units::{CpuId, CpuSet, ThreadSettings};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::container::ContainerError;
@@ -87,6 +87,15 @@ pub enum PartitionError {
     Enter {
         /// File through which processes enter the group.
         group: String,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+    /// It can't be confined to its CPUs.
+    #[error("the partition's process can't be kept to CPUs {cpus}")]
+    Confine {
+        /// The CPUs.
+        cpus: Box<CpuSet>,
         /// The error of the operating system.
         #[source]
         source: io::Error,

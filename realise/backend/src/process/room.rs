@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use quietcore_host::running_partitions::PartitionOwner;
 use quietcore_settings::{HeldShare, MemoryShare, ResctrlError, ReservedGroup};
+use quietcore_units::CpuSet;
 
 use super::PartitionError;
 use crate::rooms::Rooms;
@@ -18,6 +19,8 @@ pub struct Room {
     /// Group of CPUs and container runtime that it shares with the rooms of other partitions.
     common: Rooms,
     share: MemoryShare,
+    /// CPUs that its tasks may move among where none is pinned; `None` means all of its host's.
+    confines: Option<CpuSet>,
     /// Owner of the partition, shown to others on the machine.
     owner: Option<PartitionOwner>,
 }
@@ -36,7 +39,21 @@ impl Room {
         common: Rooms,
         share: MemoryShare,
     ) -> Self {
-        Self { partition: partition.to_owned(), setting, common, share, owner: None }
+        Self {
+            partition: partition.to_owned(),
+            setting,
+            common,
+            share,
+            confines: None,
+            owner: None,
+        }
+    }
+
+    /// Lets a process that pins none of its tasks run on these CPUs alone.
+    #[must_use]
+    pub fn confined(mut self, cpus: Option<CpuSet>) -> Self {
+        self.confines = cpus;
+        self
     }
 
     /// Adds the owner, by whom others on the machine know the site that is up.
@@ -59,6 +76,11 @@ impl Room {
     /// Returns the file through which a process enters the group that has its CPUs for itself.
     pub(super) fn entrance(&self) -> Option<PathBuf> {
         self.common.group().map(ReservedGroup::entrance)
+    }
+
+    /// Returns the CPUs that it is confined to; `None` where it isn't.
+    pub(super) const fn confines(&self) -> Option<CpuSet> {
+        self.confines
     }
 
     /// Makes the surroundings of a process that is to be started here.

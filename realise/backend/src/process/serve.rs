@@ -187,6 +187,7 @@ fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
             }
             Job::Memory(job) => crate::memory::serve(job),
             Job::Disk(setting) => disk::run(setting, region),
+            Job::Neighbour(job) => crate::neighbour::serve(job, region),
             Job::Linux(job) => linux::run(job, region, memory.file(), &orders),
             Job::Measurement(job) => {
                 crate::measuring::serve(job, &OpenExchange { region, file: memory.file() })

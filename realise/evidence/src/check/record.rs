@@ -1,7 +1,9 @@
 //! A record of a campaign against the site file: what was measured is what was asked for.
 
-use quietcore_record::record::{Record, ScanTerms};
-use quietcore_site::{LoadPlace, Partition, Profile, ProgramForm, Scheduling, Site, Task};
+use quietcore_record::record::{NeighbourAchieved, Record, ScanTerms};
+use quietcore_site::{
+    LoadPlace, Neighbours, Partition, Profile, ProgramForm, Scheduling, Site, Task,
+};
 use quietcore_units::{CpuId, Nanos, SchedulingPolicy, Wake, WakeKind};
 
 use super::Contradiction;
@@ -47,12 +49,24 @@ pub(super) fn compare(
     let mut held = Held { record, partition, profile, site, wrong };
     held.of_profile();
     held.loads();
+    held.neighbours();
     if partition.program.model.is_none() {
         held.probe(label);
     } else {
         held.program(label);
     }
     held.time(manifest);
+}
+
+/// Tells what a neighbour was asked to be.
+fn neighbour_words(neighbour: &NeighbourAchieved) -> String {
+    let loads = neighbour.loads.iter().map(|it| (it.workers, it.kind.as_str()));
+    let loads: Vec<_> = loads.map(counted).collect();
+    format!("{}: {} with {}", neighbour.name, neighbour.kind, or_none(&loads))
+}
+
+fn counted((workers, kind): (u32, &str)) -> String {
+    format!("{workers} × {kind}")
 }
 
 impl Held<'_> {
@@ -112,6 +126,25 @@ impl Held<'_> {
                     LoadPlace::SameCpu | LoadPlace::Anywhere => claimed.to_string(),
                 };
                 self.differ("conditions.loads.cpus", &load.cpus, &follows);
+            }
+        }
+    }
+
+    /// The neighbours are those of the profile, on CPUs that no partition has.
+    fn neighbours(&mut self) {
+        let asked = self.profile.neighbours.as_ref();
+        let kind = self.site.neighbour_form().to_string();
+        let loads = asked.map(|it| it.loads.iter().map(|it| (it.workers, it.kind.name())));
+        let loads: Vec<_> = loads.into_iter().flatten().map(counted).collect();
+        let each = |name: String| format!("{name}: {kind} with {}", or_none(&loads));
+        let asked: Vec<_> = asked.into_iter().flat_map(Neighbours::names).map(each).collect();
+        let had: Vec<_> = self.record.conditions.neighbours.iter().map(neighbour_words).collect();
+        self.differ("conditions.neighbours", &or_none(&had), &or_none(&asked));
+        let claimed = self.site.claimed_cpus();
+        for neighbour in &self.record.conditions.neighbours {
+            if neighbour.cpus.is_empty() || neighbour.cpus.without(&claimed) != neighbour.cpus {
+                let follows = format!("some but {claimed}");
+                self.differ("conditions.neighbours.cpus", &neighbour.cpus, &follows);
             }
         }
     }

@@ -135,6 +135,7 @@ fn different(one: &Record, other: &Record) -> Vec<String> {
     differ("reserved", one.reserved != other.reserved);
     differ("started_at", a.started_at != b.started_at);
     differ("loads", a.loads != b.loads);
+    differ("neighbours", a.neighbours != b.neighbours);
     differ("dma_latency_held", a.dma_latency_held != b.dma_latency_held);
     differ("quietcore_version", a.quietcore_version != b.quietcore_version);
     differ("time_is_real", a.time != b.time);

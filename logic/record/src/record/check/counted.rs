@@ -5,7 +5,7 @@
 
 use crate::histogram::Histogram;
 use crate::reason::{Inconsistency, NotReal, Reason, RunProblem};
-use crate::record::{Record, Scan};
+use crate::record::{LoadAchieved, NeighbourAchieved, Record, Scan};
 
 /// More values than any run has: 31 years every 1 ms.
 const COUNT_MAX: u64 = 1_000_000_000_000;
@@ -128,14 +128,18 @@ fn promises(record: &Record) -> Vec<Reason> {
         wrong.push(Inconsistency::SchedulingWords.into());
     }
     for load in &conditions.loads {
-        let rates = [load.operations_per_second, load.cpu_share];
-        let did_something = rates.iter().any(|rate| *rate > 0.0);
-        let is_rate = rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0);
-        if load.working != load.workers || !is_rate || (load.workers > 0 && !did_something) {
+        if !load.is_whole() {
             let kind = load.kind.clone();
             wrong.push(RunProblem::LoadIncomplete { kind, problems: Vec::new() }.into());
         }
     }
+    let is_idle = |it: &&NeighbourAchieved| {
+        it.loads.is_empty() || !it.loads.iter().all(LoadAchieved::is_whole)
+    };
+    wrong.extend(conditions.neighbours.iter().filter(is_idle).map(|neighbour| {
+        let neighbour = neighbour.name.clone();
+        RunProblem::NeighbourIncomplete { neighbour, problems: Vec::new() }.into()
+    }));
     wrong
 }
 

@@ -11,8 +11,8 @@ use quietcore_units::{CpuSet, SchedulingPolicy, Wake, WakeKind};
 use serde::Deserialize;
 
 use super::{
-    AffinityInForce, Conditions, EarlierPart, Injection, LoadAchieved, Platform, PolicyInForce,
-    ReleaseMode, Scheduled, TimeReality, TracedContext,
+    AffinityInForce, Conditions, EarlierPart, Injection, LoadAchieved, NeighbourAchieved, Platform,
+    PolicyInForce, ReleaseMode, Scheduled, TimeReality, TracedContext,
 };
 
 /// The fact about the machine that said whether its time is real.
@@ -43,6 +43,8 @@ pub(super) struct Filed {
     machine: BTreeMap<String, String>,
     platform: Option<Box<Platform>>,
     loads: Vec<LoadAchieved>,
+    #[serde(default)]
+    neighbours: Vec<NeighbourAchieved>,
     activity: BTreeMap<String, String>,
     earlier_part: Option<EarlierPart>,
     site_sha256: String,
@@ -74,6 +76,7 @@ impl From<Filed> for Conditions {
             machine,
             platform: filed.platform,
             loads: filed.loads,
+            neighbours: filed.neighbours,
             activity,
             earlier_part: part,
             site_sha256: filed.site_sha256,

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AffinityInForce, Conditions, EarlierPart, Injected, Injection, LoadAchieved, Platform,
-    PolicyInForce, ReleaseMode, TimeReality,
+    AffinityInForce, Conditions, EarlierPart, Injected, Injection, LoadAchieved, NeighbourAchieved,
+    Platform, PolicyInForce, ReleaseMode, TimeReality,
 };
 
 /// The release and scheduling of a task, in the figures that earlier versions kept.
@@ -60,6 +60,9 @@ pub struct ConditionsEntry {
     pub platform: Option<Box<Platform>>,
     /// The loads and what they achieved.
     pub loads: Vec<LoadAchieved>,
+    /// Partitions beside the measured ones that ran loads of their own; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<NeighbourAchieved>,
     /// Other activity of the machine meanwhile, in words.
     pub activity: BTreeMap<String, String>,
     /// The earlier, interrupted part that the numbers include; absent without one.
@@ -103,6 +106,7 @@ impl From<&Conditions> for ConditionsEntry {
             machine: held.machine_in_words(),
             platform: held.platform.clone(),
             loads: held.loads.clone(),
+            neighbours: held.neighbours.clone(),
             activity: held.activity_in_words(),
             earlier_part: held.earlier_part.clone(),
             site_sha256: held.site_sha256.clone(),

@@ -10,7 +10,7 @@ use quietcore_record::reason::RunProblem;
 use quietcore_site::LoadKind;
 use quietcore_units::Nanos;
 
-use crate::loads::LoadsAchieved;
+use crate::beside::loads::LoadsAchieved;
 use crate::probe::ProbeError;
 use crate::world::{nanos, sleep};
 

@@ -111,6 +111,7 @@ pub(crate) fn content(summary: &Summary<'_>) -> Content {
     }
     content.blocks.push(Block::Definitions(definitions_of(summary)));
     add_loads(&mut content, summary);
+    add_neighbours(&mut content, summary);
     content
 }
 
@@ -217,17 +218,60 @@ fn add_loads(content: &mut Content, summary: &Summary<'_>) {
         name: "Loads".to_owned(),
         layout: Some("compact"),
         lead: Column::new("Record", 0),
-        columns: vec![
-            Column::words("Load", 0),
-            Column::new("Workers", 0).meaning("Still working at the end, of those asked for"),
-            Column::words("CPUs", 0),
-            Column::new("Achieved", 0),
-            Column::words("Unit", 0),
-            Column::new("CPU time", 0).meaning("1.00 is the time of one CPU wholly"),
-        ],
+        columns: columns_of_loads(),
         rows,
         ..Table::default()
     }));
+}
+
+fn add_neighbours(content: &mut Content, summary: &Summary<'_>) {
+    let of_record = |record: &RecordSummary<'_>| {
+        let neighbours = record.record.conditions.neighbours.iter();
+        let rows = neighbours.flat_map(|neighbour| {
+            let kind = match neighbour.processors {
+                None => neighbour.kind.clone(),
+                Some(1) => format!("{}, 1 processor", neighbour.kind),
+                Some(count) => format!("{}, {count} processors", neighbour.kind),
+            };
+            let who = [Cell::plain(neighbour.name.clone()), Cell::plain(kind)];
+            let row =
+                |load| Row::new(record.label(), who.iter().cloned().chain(of_load(load)).collect());
+            neighbour.loads.iter().map(row).collect::<Vec<_>>()
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let rows: Vec<Row> = summary.records.iter().flat_map(of_record).collect();
+    if rows.is_empty() {
+        return;
+    }
+    content
+        .blocks
+        .push(Block::Heading("Neighbours, and what their loads achieved".to_owned(), None));
+    content.blocks.push(Block::Table(Table {
+        name: "Neighbours".to_owned(),
+        layout: Some("compact"),
+        lead: Column::new("Record", 0),
+        columns: [
+            Column::words("Neighbour", 0),
+            Column::words("Kind", 0).meaning("A partition beside the measured ones"),
+        ]
+        .into_iter()
+        .chain(columns_of_loads())
+        .collect(),
+        rows,
+        ..Table::default()
+    }));
+}
+
+fn columns_of_loads() -> Vec<Column> {
+    vec![
+        Column::words("Load", 0),
+        Column::new("Workers", 0).meaning("Still working at the end, of those asked for"),
+        Column::words("CPUs", 0),
+        Column::new("Achieved", 0),
+        Column::words("Unit", 0),
+        Column::new("CPU time", 0).meaning("1.00 is the time of one CPU wholly"),
+    ]
 }
 
 fn of_load(load: &LoadAchieved) -> Vec<Cell> {

@@ -39,6 +39,7 @@ use quietcore_boot::HostPage;
 use quietcore_exchange::{Recorder, Region};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
 use quietcore_microvm::processor::counter::Counter;
+use quietcore_process::readback;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_process::thread::{Prepared, prepare_other};
@@ -99,11 +100,12 @@ pub(crate) fn run(
     };
     let (console, mut lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
     let cpus: CpuSet = job.setting.cpus.iter().filter_map(|cpu| CpuId::new(*cpu)).collect();
-    let elsewhere = others(&cpus).filter(|_| job.is_pinned);
+    let elsewhere = job.within.or_else(|| others(&cpus).filter(|_| job.is_pinned));
     let mut emulator = Emulator::start(command(&job.setting, parts)?, elsewhere, into(console))?;
     monitor.greet().map_err(in_words)?;
     let threads = monitor.processor_threads(job.setting.cpus.len()).map_err(in_words)?;
     settle(job, region, &threads, memory_refused);
+    job.within.map_or(Ok(()), |cpus| confined(cpus, emulator.main_thread(), &threads))?;
     network.map_or(Ok(()), |network| carry(job, network, &emulator, &cpus))?;
     let Host { orders: port, readers } = host;
     send_first(job, &port, threads.clone())?;
@@ -216,6 +218,18 @@ fn settle(job: &LinuxJob, region: Region<'_>, threads: &[u32], memory_refused: O
         // A thread may always ask for less.
         let _ = settings::schedule_other(*thread, Scheduling::Other);
     }
+}
+
+/// Checks that the threads of QEMU run on these CPUs alone.
+fn confined(cpus: CpuSet, process: u32, threads: &[u32]) -> Result<(), String> {
+    for thread in threads {
+        let state = readback::read(process, *thread);
+        let found = state.map_err(|error| format!("QEMU's threads: {error}"))?.affinity;
+        if found != cpus {
+            return Err(format!("a processor of the guest may run on CPUs {found}, not {cpus}"));
+        }
+    }
+    Ok(())
 }
 
 /// Sends everything that the guest begins with.

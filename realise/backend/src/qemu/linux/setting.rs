@@ -6,7 +6,7 @@ use quietcore_linux_guest::image::{Image, ImageError};
 use quietcore_record::record::GuestImage;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_site::{Accelerator, Backend, GuestSystem, MemoryForm, Partition};
-use quietcore_units::{ByteSize, CpuId, Nanos, Scheduling};
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, Scheduling};
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::{FieldbusJob, InterfaceJob};
@@ -48,6 +48,9 @@ pub struct LinuxJob {
     pub(super) is_pinned: bool,
     /// The fieldbus behind an interface of the host, whose frames this process carries.
     pub(super) network: Option<FieldbusJob>,
+    /// The host's CPUs over which all of QEMU floats; `None` where it is not confined, or pinned.
+    #[serde(default)]
+    pub(super) within: Option<CpuSet>,
     /// The job of the process in the guest, by its processors' numbers.
     pub(super) inner: Box<Job>,
 }
@@ -119,7 +122,7 @@ impl LinuxJob {
     /// Makes the job of a process from the job that it would do on the host. What only the host's
     /// kernel can give is taken out: memory reserved for a process, a snare in the host's trace.
     pub(super) fn new(setting: LinuxSetting, mut job: Job) -> Self {
-        let (mut is_pinned, mut network) = (false, None);
+        let (mut is_pinned, mut network, mut within) = (false, None, None);
         match &mut job {
             Job::Program { program, fieldbus, .. } => {
                 network = fieldbus.as_mut().and_then(taken_out);
@@ -134,9 +137,11 @@ impl LinuxJob {
                 }
                 (latency.memory, latency.snare) = (None, None);
             }
+            // In the guest they have all processors.
+            Job::Neighbour(neighbour) => within = neighbour.cpus.take(),
             Job::Memory(_) | Job::Measurement(_) | Job::Linux(_) | Job::Disk(_) => {}
         }
-        Self { setting, is_pinned, network, inner: Box::new(job) }
+        Self { setting, is_pinned, network, within, inner: Box::new(job) }
     }
 
     /// Returns the program that it runs; `None` for a probe.
@@ -182,6 +187,7 @@ mod tests {
     use quietcore_units::Wake;
 
     use super::*;
+    use crate::neighbour::NeighbourJob;
 
     #[test]
     fn the_job_in_the_guest_is_of_its_processors() {
@@ -215,8 +221,14 @@ mod tests {
         assert_eq!((&inner.cpus, inner.memory), (&vec![Some(0), Some(1)], None));
         assert!(pinned.is_pinned && pinned.policy() == Scheduling::fifo(80));
         assert_eq!(pinned.period(), Nanos::from_millis(1));
-        let free = LinuxJob::new(setting, job(vec![None, None]));
+        let free = LinuxJob::new(setting.clone(), job(vec![None, None]));
         assert!(!free.is_pinned && free.program().is_none());
+        let cpus: CpuSet = "3,5".parse().unwrap();
+        let loads = NeighbourJob { loads: Vec::new(), cpus: Some(cpus) };
+        let neighbour = LinuxJob::new(setting, Job::Neighbour(loads));
+        assert_eq!((neighbour.within, neighbour.is_pinned), (Some(cpus), false));
+        let Job::Neighbour(inner) = &*neighbour.inner else { panic!("{neighbour:?}") };
+        assert_eq!(inner.cpus, None, "the guest's processors have other numbers");
     }
 
     /// Goal: frames for an interface of the host pass this process, whatever name the guest's

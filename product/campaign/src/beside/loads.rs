@@ -18,24 +18,28 @@ impl LoadsAchieved {
             return;
         }
         for (whole, part) in self.achieved.iter_mut().zip(part) {
-            let (before, now) = (whole.interval.as_secs_f64(), part.interval.as_secs_f64());
-            let mean = |a: f64, b: f64| {
-                if before + now > 0.0 { (a * before + b * now) / (before + now) } else { b }
-            };
-            whole.operations_per_second =
-                mean(whole.operations_per_second, part.operations_per_second);
-            whole.bytes_per_second =
-                whole.bytes_per_second.zip(part.bytes_per_second).map(|(a, b)| mean(a, b));
-            whole.cpu_share = mean(whole.cpu_share, part.cpu_share);
-            whole.interval += part.interval;
-            whole.workers_alive = whole.workers_alive.min(part.workers_alive);
-            whole.workers_stalled = whole.workers_stalled.max(part.workers_stalled);
-            whole.cpus = whole.cpus.union(&part.cpus);
-            for fault in part.faults {
-                if !whole.faults.contains(&fault) {
-                    whole.faults.push(fault);
-                }
-            }
+            prolong(whole, part);
+        }
+    }
+}
+
+/// Adds the work of a later part to that of the whole.
+pub(crate) fn prolong(whole: &mut Achieved, part: Achieved) {
+    let (before, now) = (whole.interval.as_secs_f64(), part.interval.as_secs_f64());
+    let mean = |a: f64, b: f64| {
+        if before + now > 0.0 { (a * before + b * now) / (before + now) } else { b }
+    };
+    whole.operations_per_second = mean(whole.operations_per_second, part.operations_per_second);
+    whole.bytes_per_second =
+        whole.bytes_per_second.zip(part.bytes_per_second).map(|(a, b)| mean(a, b));
+    whole.cpu_share = mean(whole.cpu_share, part.cpu_share);
+    whole.interval += part.interval;
+    whole.workers_alive = whole.workers_alive.min(part.workers_alive);
+    whole.workers_stalled = whole.workers_stalled.max(part.workers_stalled);
+    whole.cpus = whole.cpus.union(&part.cpus);
+    for fault in part.faults {
+        if !whole.faults.contains(&fault) {
+            whole.faults.push(fault);
         }
     }
 }
