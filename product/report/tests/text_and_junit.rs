@@ -8,7 +8,9 @@ use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::class::{Class, Strictness};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::Stated;
-use quietcore_record::record::{Injected, KernelErrors, Measured, RoundTripRun};
+use quietcore_record::record::{
+    Injected, KernelErrors, LoadAchieved, Measured, NeighbourAchieved, RoundTripRun,
+};
 use quietcore_record::verdict::Verdict;
 use quietcore_report::summary::Figure;
 use quietcore_report::{Summary, html, junit, text};
@@ -231,6 +233,36 @@ fn the_terminal_shows_what_the_cycles_of_a_program_took() {
         assert_eq!(table[0].contains("median"), width > 60, "{shown}");
     }
     assert!(!text::render(&mixed(), 100, false).contains("overruns"));
+}
+
+/// Goal: the page says who was beside a partition, where, and what it did there; a page without
+/// neighbours says nothing of them.
+#[test]
+fn the_page_has_a_table_of_the_neighbours() {
+    let mut beside = record("tp6", 1, 40_000, QUIET, 2);
+    beside.conditions.neighbours = vec![NeighbourAchieved {
+        name: "neighbour-1".to_owned(),
+        kind: "Linux guest of QEMU".to_owned(),
+        cpus: "2,3".parse().unwrap(),
+        processors: Some(2),
+        loads: vec![LoadAchieved {
+            kind: "sqrt".to_owned(),
+            workers: 10,
+            working: 9,
+            cpus: "2,3".parse().unwrap(),
+            operations_per_second: 1.5e6,
+            unit: "sqrt/s".to_owned(),
+            bytes_per_second: None,
+            cpu_share: 1.9,
+        }],
+    }];
+    let page = html::render(&evidence(vec![beside], EXCEEDANCE), &[]);
+    for part in ["Neighbours, and what their loads achieved", "neighbour-1", "9 of 10", "1.90 CPUs"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.contains("Linux guest of QEMU, 2 processors"));
+    assert!(!html::render(&mixed(), &[]).contains("Neighbours, and what"));
 }
 
 /// Goal: the figures of a kernel stand below each other, and what the sample does not carry is a

@@ -35,6 +35,9 @@ use crate::setting::BackendSetting;
 
 /// Time that all workers may take until they work: an emulated guest's are slow.
 const WORK_MAX: Nanos = Nanos::from_secs(60);
+/// Longest silence of a worker: the neighbours share their CPUs, so that one waits for the workers
+/// of all, and an operation of an emulated guest takes seconds.
+const SILENCE_MAX: Nanos = Nanos::from_secs(10);
 /// Time between two reports.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// Time between two looks at the exchange.
@@ -238,7 +241,8 @@ pub(crate) fn serve(job: &NeighbourJob, region: Region<'_>) -> Result<(), String
     let _ = job.cpus.map(settings::allow);
     let program = std::env::current_exe().map_err(|error| format!("no program: {error}"))?;
     let in_words = |error| Causes(&error).to_string();
-    let mut set = LoadSet::start(&program, &job.requests()).map_err(in_words)?;
+    let set = LoadSet::start(&program, &job.requests()).map_err(in_words)?;
+    let mut set = set.bearing_silence(SILENCE_MAX);
     set.wait_until_running(WORK_MAX).map_err(in_words)?;
     recorder.set_state(TaskState::Running);
     let mut reported = Instant::now();

@@ -7,7 +7,7 @@ mod sample;
 
 use quietcore_evidence::{Evidence, Manifest, Origin, read};
 use quietcore_record::class::Strictness;
-use quietcore_record::record::{AffinityInForce, PolicyInForce, Record};
+use quietcore_record::record::{AffinityInForce, NeighbourAchieved, PolicyInForce, Record};
 use quietcore_record::verdict::Verdict;
 use quietcore_units::{Nanos, SchedulingPolicy};
 
@@ -123,6 +123,18 @@ fn of_records() -> Vec<Forgery> {
             for load in &mut folder.axis().conditions.loads {
                 (load.workers, load.working) = (1, 1);
             }
+        }),
+        ("`conditions.neighbours` is neighbour-1: process with 2 × sqrt, and from", |folder| {
+            let mut load = folder.axis().conditions.loads[0].clone();
+            (load.workers, load.working) = (2, 2);
+            let loads = vec![load];
+            folder.axis().conditions.neighbours = vec![NeighbourAchieved {
+                name: "neighbour-1".to_owned(),
+                kind: "process".to_owned(),
+                cpus: "1".parse().unwrap(),
+                processors: None,
+                loads,
+            }];
         }),
         ("`conditions.loads.cpus` is 0,1", |folder| {
             folder.axis().conditions.loads[0].cpus = "0-1".parse().unwrap();

@@ -32,6 +32,8 @@ pub struct LoadSet {
     board: Board,
     loads: Vec<Load>,
     measured_at: Nanos,
+    /// Silence of a worker that is borne at least, whatever its kind.
+    silence: Nanos,
 }
 
 #[derive(Debug)]
@@ -59,8 +61,12 @@ impl LoadSet {
         let board = Board::create(worker_count).map_err(LoadError::Board)?;
         // Open across `exec` while workers are started, and only then.
         let inherited = board.inheritable().map_err(LoadError::Board)?;
-        let mut set =
-            Self { board, loads: Vec::with_capacity(checked.len()), measured_at: monotonic_now() };
+        let mut set = Self {
+            board,
+            loads: Vec::with_capacity(checked.len()),
+            measured_at: monotonic_now(),
+            silence: Nanos::ZERO,
+        };
         let mut slot = 0;
         for checked in checked {
             set.loads.push(Load {
@@ -77,6 +83,14 @@ impl LoadSet {
         }
         set.measured_at = monotonic_now();
         Ok(set)
+    }
+
+    /// Lets a worker count as stalled only after this long a silence, where its kind's limit is
+    /// shorter: for workers that share their CPUs with those of other sets, or a slow guest.
+    #[must_use]
+    pub fn bearing_silence(mut self, silence: Nanos) -> Self {
+        self.silence = silence;
+        self
     }
 
     /// Waits until every worker has been seen to work, and verifies that it does so under the
@@ -157,8 +171,9 @@ impl LoadSet {
         let now = monotonic_now();
         let interval = now.saturating_sub(self.measured_at);
         self.measured_at = now;
-        let board = &self.board;
-        self.loads.iter_mut().map(|load| load.measure(board, now, interval)).collect()
+        let (board, silence) = (&self.board, self.silence);
+        let measure = |load: &mut Load| load.measure(board, silence, (now, interval));
+        self.loads.iter_mut().map(measure).collect()
     }
 
     /// The numbers of the processes of all living workers.
@@ -215,7 +230,12 @@ impl Drop for LoadSet {
 }
 
 impl Load {
-    fn measure(&mut self, board: &Board, now: Nanos, interval: Nanos) -> Achieved {
+    fn measure(
+        &mut self,
+        board: &Board,
+        silence: Nanos,
+        (now, interval): (Nanos, Nanos),
+    ) -> Achieved {
         let kind = self.checked.kind;
         let mut totals = Totals::default();
         let mut faults = Vec::new();
@@ -223,7 +243,7 @@ impl Load {
         let mut workers_alive = 0;
         let mut workers_stalled = 0;
         for worker in &mut self.workers {
-            let seen = worker.observe(board, now, stalled_after(kind), &mut totals);
+            let seen = worker.observe(board, now, stalled_after(kind).max(silence), &mut totals);
             cpus = cpus.union(&seen.cpus);
             workers_alive += u32::from(seen.alive);
             workers_stalled += u32::from(seen.problems.iter().any(WorkerProblem::is_stall));

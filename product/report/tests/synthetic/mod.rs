@@ -223,6 +223,7 @@ fn conditions(duration_ns: u64, shape: Shape) -> Conditions {
         platform: None,
         machine: machine.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
         loads: Vec::new(),
+        neighbours: Vec::new(),
         activity: BTreeMap::from([("steal".to_owned(), "0.1 %".to_owned())]),
         site_sha256: "5e1f".repeat(16),
         quietcore_version: "0.1.0".to_owned(),

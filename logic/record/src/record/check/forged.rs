@@ -5,7 +5,9 @@ use quietcore_units::{Nanos, WakeKind};
 use super::self_check;
 use crate::histogram::Histogram;
 use crate::reason::sentences;
-use crate::record::{Injection, LoadAchieved, PolicyInForce, Record, ReleaseMode, Stretches};
+use crate::record::{
+    Injection, LoadAchieved, NeighbourAchieved, PolicyInForce, Record, ReleaseMode, Stretches,
+};
 use crate::{test_record, test_scan_record};
 
 type Forgery = (&'static str, fn(&mut Record));
@@ -41,6 +43,14 @@ fn a_number_that_was_changed_is_contradicted_by_the_others() {
         }),
         ("did not run as asked", |record| {
             record.conditions.loads = vec![LoadAchieved { workers: 2, ..LoadAchieved::default() }];
+        }),
+        ("neighbour-1 did not load the machine as asked", |record| {
+            let idle = LoadAchieved { workers: 2, working: 2, ..LoadAchieved::default() };
+            record.conditions.neighbours = vec![NeighbourAchieved {
+                name: "neighbour-1".to_owned(),
+                loads: vec![idle],
+                ..NeighbourAchieved::default()
+            }];
         }),
         ("in words and in figures", |record| {
             let (words, fifo_priority) = ("SCHED_OTHER".to_owned(), Some(90));
