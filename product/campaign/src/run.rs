@@ -54,11 +54,11 @@ pub struct PartitionRun {
 /// A partition that runs loads beside the measured ones.
 #[derive(Clone, Debug)]
 pub struct NeighbourRun {
-    /// Its name.
+    /// Name that the profile's order gives it.
     pub name: String,
-    /// Its kind.
+    /// Form in which it is realised.
     pub form: NeighbourForm,
-    /// Loads in it.
+    /// The loads that its process starts.
     pub loads: Vec<NeighbourLoad>,
     /// The CPUs over which it floats.
     pub cpus: CpuSet,

@@ -52,7 +52,7 @@ const RATE_MAX: f64 = 1e15;
 /// The job of a neighbour's process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NeighbourJob {
-    /// Its loads.
+    /// The loads that it starts, in the order of its reports.
     pub loads: Vec<NeighbourLoad>,
     /// CPUs that its workers are bound to; `None` where they have all that the process sees, as in
     /// a guest.
@@ -64,7 +64,7 @@ pub struct NeighbourJob {
 pub struct NeighbourLoad {
     /// Work of the workers.
     pub kind: LoadKind,
-    /// Their number.
+    /// Number of workers, each a process of its own.
     pub workers: u32,
     /// Bytes that each works on; `None` leaves it to the kind.
     pub size: Option<ByteSize>,
@@ -95,7 +95,7 @@ enum Report {
 struct WorkReport {
     /// Place of the load in the job.
     load: usize,
-    /// Workers that live.
+    /// Workers whose process lives.
     alive: u32,
     /// Those of them that make no progress.
     stalled: u32,
@@ -208,7 +208,7 @@ impl NeighbourKind {
         Self { form: NeighbourForm::Process, accelerator: Accelerator::Kvm, image: None }
     }
 
-    /// Returns the form.
+    /// Returns the form that the site's first partition asks for.
     pub const fn form(&self) -> NeighbourForm {
         self.form
     }

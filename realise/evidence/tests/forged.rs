@@ -107,6 +107,21 @@ fn of_manifest() -> Vec<Forgery> {
     ]
 }
 
+fn of_neighbours() -> Vec<Forgery> {
+    vec![("`conditions.neighbours` is neighbour-1: process with 2 × sqrt, and from", |folder| {
+        let mut load = folder.axis().conditions.loads[0].clone();
+        (load.workers, load.working) = (2, 2);
+        let loads = vec![load];
+        folder.axis().conditions.neighbours = vec![NeighbourAchieved {
+            name: "neighbour-1".to_owned(),
+            kind: "process".to_owned(),
+            cpus: "1".parse().unwrap(),
+            processors: None,
+            loads,
+        }];
+    })]
+}
+
 fn of_records() -> Vec<Forgery> {
     vec![
         ("`reserved` is false", |folder| folder.axis().reserved = false),
@@ -123,18 +138,6 @@ fn of_records() -> Vec<Forgery> {
             for load in &mut folder.axis().conditions.loads {
                 (load.workers, load.working) = (1, 1);
             }
-        }),
-        ("`conditions.neighbours` is neighbour-1: process with 2 × sqrt, and from", |folder| {
-            let mut load = folder.axis().conditions.loads[0].clone();
-            (load.workers, load.working) = (2, 2);
-            let loads = vec![load];
-            folder.axis().conditions.neighbours = vec![NeighbourAchieved {
-                name: "neighbour-1".to_owned(),
-                kind: "process".to_owned(),
-                cpus: "1".parse().unwrap(),
-                processors: None,
-                loads,
-            }];
         }),
         ("`conditions.loads.cpus` is 0,1", |folder| {
             folder.axis().conditions.loads[0].cpus = "0-1".parse().unwrap();
@@ -188,7 +191,7 @@ fn of_records() -> Vec<Forgery> {
 /// Method: one forgery each, and the words that name it.
 #[test]
 fn what_contradicts_the_site_file_is_named_and_never_a_pass() {
-    for (expected, forge) in of_manifest().into_iter().chain(of_records()) {
+    for (expected, forge) in of_manifest().into_iter().chain(of_records()).chain(of_neighbours()) {
         let evidence = forged(forge);
         assert_eq!(evidence.damage, Vec::<String>::new(), "{expected}");
         let named: Vec<_> = evidence.contradictions.iter().map(ToString::to_string).collect();

@@ -116,7 +116,7 @@ pub struct LoadAchieved {
 /// A partition that ran loads beside the measured ones, and what they achieved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeighbourAchieved {
-    /// Its name.
+    /// Name that the profile's order gives it, such as `neighbour-1`.
     pub name: String,
     /// Its kind, such as `Linux guest of QEMU`.
     pub kind: String,

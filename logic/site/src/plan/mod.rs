@@ -185,15 +185,8 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         rate: one.share.rate,
         burst: one.share.burst,
     }));
-    steps.extend(profile.loads.iter().map(|load| Step::StartLoad {
-        profile: name.clone(),
-        kind: load.kind,
-        workers: load.workers,
-        size: load.size,
-        cpus: load_cpus(load.place, site, machine),
-    }));
-    let others = machine.online.without(&cpus);
-    steps.extend(neighbours(site, profile, others));
+    steps.extend(loads(site, profile, machine));
+    steps.extend(neighbours(site, profile, machine.online.without(&cpus)));
     for partition in &partitions {
         steps.push(Step::CreateExchange { partition: partition.name.clone() });
     }
@@ -244,6 +237,21 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         partition: partition.name.clone(),
         class: partition.class.name.clone(),
     }));
+}
+
+/// Returns the steps that start the loads of a profile.
+fn loads<'a>(
+    site: &'a Site,
+    profile: &'a Profile,
+    machine: &'a Machine,
+) -> impl Iterator<Item = Step> + 'a {
+    profile.loads.iter().map(|load| Step::StartLoad {
+        profile: profile.name.clone(),
+        kind: load.kind,
+        workers: load.workers,
+        size: load.size,
+        cpus: load_cpus(load.place, site, machine),
+    })
 }
 
 /// Returns the steps that start the neighbours of a profile.

@@ -85,7 +85,7 @@ pub enum Step {
         /// Processors that it has; absent where it is no guest.
         #[serde(skip_serializing_if = "Option::is_none")]
         processors: Option<usize>,
-        /// Its loads.
+        /// The loads that run in it.
         loads: Vec<Load>,
     },
     /// Create the shared-memory region of a partition.
@@ -272,10 +272,7 @@ impl fmt::Display for Step {
             Self::StopLoads { profile } => {
                 write!(f, "stop the loads of profile `{profile}` and note what they achieved")
             }
-            Self::StopNeighbours { profile } => write!(
-                f,
-                "stop the neighbours of profile `{profile}` and note what their loads achieved"
-            ),
+            Self::StopNeighbours { profile } => write_stop_beside(f, profile),
             Self::WriteRecords { profile } => {
                 write!(f, "write the records of profile `{profile}`")
             }
@@ -288,6 +285,10 @@ impl fmt::Display for Step {
             }
         }
     }
+}
+
+fn write_stop_beside(f: &mut fmt::Formatter<'_>, profile: &str) -> fmt::Result {
+    write!(f, "stop the neighbours of profile `{profile}` and note what their loads achieved")
 }
 
 impl Step {

@@ -199,8 +199,8 @@ pub(crate) struct RawCampaign {
     )]
     pub(crate) explain: Option<Nanos>,
     /// The folder with the image of neighbours that are Linux guests, as beside partitions of `kvm`
-    /// and `qemu`, relative to the site file; `quietcore guest build` makes one. Left out: the image
-    /// of the first partition with a Linux guest.
+    /// and `qemu`, relative to the site file; `quietcore guest build` makes one. Left out: that of
+    /// the first partition with a Linux guest.
     #[schemars(example = &"guest-rt")]
     pub(crate) neighbour_image: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! What runs beside the partitions of a run to disturb them: load workers of the host, and
-//! neighbours that have loads of their own.
+//! Disturbances beside the partitions of a run: load workers of the host, and neighbours that have
+//! loads of their own.
 
 pub(crate) mod loads;
 pub(crate) mod neighbours;

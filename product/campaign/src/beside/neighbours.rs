@@ -1,6 +1,6 @@
 //! Neighbours of a run: started before its partitions, listened to meanwhile, stopped after them.
 //!
-//! A neighbour tells by itself what its loads achieve, which its exchange and its lines carry out of
+//! A neighbour tells by itself what its loads achieve; its exchange and its lines carry that out of
 //! a container or a guest. One that ends, says nothing or loses a worker makes the run's records no
 //! evidence: the machine was not loaded as the profile says.
 

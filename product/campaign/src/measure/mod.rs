@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use quietcore_backend::process::{PartitionError, Room};
+use quietcore_backend::process::PartitionError;
 use quietcore_backend::rooms::Rooms;
 use quietcore_host::Source;
 use quietcore_host::conditions::reservation_of;
@@ -121,7 +121,7 @@ pub enum MeasureError {
     Neighbour {
         /// Name of the neighbour.
         neighbour: String,
-        /// The reason.
+        /// The reason, as the end of a sentence.
         because: String,
     },
     /// It took far longer than planned.
@@ -164,9 +164,7 @@ pub fn measure(
     let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
     for (index, partition) in run.partitions.iter().enumerate() {
-        let room = rooms.of(&partition.name, &partition.setting, partition.share);
-        let room = room.confined(partition.confines);
-        partitions.push(start(partition, index, machine, &mut explaining, &room)?);
+        partitions.push(start(partition, index, machine, &mut explaining, &rooms)?);
     }
     explaining.begin(&partitions);
     let exchanges: Vec<_> = partitions.iter().map(|partition| partition.exchange()).collect();
@@ -284,11 +282,13 @@ fn start(
     index: usize,
     machine: &Machine<'_>,
     explaining: &mut Explaining,
-    room: &Room,
+    rooms: &Rooms,
 ) -> Result<Box<dyn Process>, PartitionError> {
+    let room = rooms.of(&partition.name, &partition.setting, partition.share);
+    let room = room.confined(partition.confines);
     let (mut job, shape) = partition.work.job();
     let files = explaining.lay(index, &mut job);
-    machine.world.start(machine.runtime, &job, &shape, files, room)
+    machine.world.start(machine.runtime, &job, &shape, files, &room)
 }
 
 /// Prepares the rooms in which the partitions of the run are started.

@@ -7,7 +7,8 @@
 //!
 //! A run reads no clock, sleeps nowhere and starts no partition by itself, so that tests run whole
 //! campaigns on simulated time. Loads and settings are the machine's own: a simulated run asks for
-//! none; its neighbours are simulated as its partitions are. The thread that explains late releases reads the clock of the kernel's trace.
+//! none. Its neighbours are simulated as its partitions are. The thread that explains late releases
+//! reads the clock of the kernel's trace.
 
 #[cfg(test)]
 pub(crate) mod simulated;

@@ -1,6 +1,6 @@
 //! The view of a probe that was run by hand: the figures, and the conditions that they hold for.
 
-use quietcore_record::record::{LoadAchieved, Scan, joined};
+use quietcore_record::record::{Conditions, LoadAchieved, Scan, joined};
 use quietcore_record::statistics::Statistics;
 
 use super::Page;
@@ -55,6 +55,27 @@ impl Page {
                 self.named("cost", &format!("{own} a cycle for the probe, {spun}"));
             }
         }
+        self.disturbed(conditions);
+        for spike in record.spikes.iter().take(SPIKES) {
+            self.named(
+                "worst",
+                &format!(
+                    "{} at release {} ({} after the first): {}",
+                    figures::nanos(spike.latency_ns),
+                    figures::count(spike.release),
+                    figures::nanos(spike.at_ns),
+                    joined(&spike.conditions, ", ")
+                ),
+            );
+        }
+        if let Some(ledgers) = &record.ledgers {
+            self.ledgers(ledgers);
+        }
+        self.line("");
+    }
+
+    /// Appends what ran beside the partition to disturb it.
+    fn disturbed(&mut self, conditions: &Conditions) {
         for load in &conditions.loads {
             self.named(
                 "load",
@@ -79,22 +100,6 @@ impl Page {
                 self.named("beside", &words);
             }
         }
-        for spike in record.spikes.iter().take(SPIKES) {
-            self.named(
-                "worst",
-                &format!(
-                    "{} at release {} ({} after the first): {}",
-                    figures::nanos(spike.latency_ns),
-                    figures::count(spike.release),
-                    figures::nanos(spike.at_ns),
-                    joined(&spike.conditions, ", ")
-                ),
-            );
-        }
-        if let Some(ledgers) = &record.ledgers {
-            self.ledgers(ledgers);
-        }
-        self.line("");
     }
 
     pub(super) fn named(&mut self, name: &str, text: &str) {

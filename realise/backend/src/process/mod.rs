@@ -94,7 +94,7 @@ pub enum PartitionError {
     /// It can't be confined to its CPUs.
     #[error("the partition's process can't be kept to CPUs {cpus}")]
     Confine {
-        /// The CPUs.
+        /// The CPUs that it was to have.
         cpus: Box<CpuSet>,
         /// The error of the operating system.
         #[source]

@@ -5,7 +5,7 @@ use super::{Content, Exhibit};
 const HYPERVISORS: &str = "the paper's hypervisors are commercial ones without names; a partition \
                            of the backend `qemu` with `system = \"linux\"` stands for one, in a \
                            site file of yours";
-/// What the paper says of tp5 and tp6 in table 2, and in sections 5.1 and 5.2.
+/// Words of the paper on tp5 and tp6 in table 2, and in sections 5.1 and 5.2.
 const NEIGHBOURS: &str = "tp5 and tp6 have two neighbours of the partition's kind, each with the \
                           load of tp3 (table 2). They float over the CPUs that the partition \
                           leaves, as the first virtual machine alone has processors of its own \
@@ -66,9 +66,9 @@ pub(super) const ALL: &[Exhibit] = &[
             "quietcore compare hours --with queiroz2023/table-5",
         ],
         Some(HYPERVISORS),
-        "the neighbours are processes, as the partition is; one run, looked at after 1, 2, 4 and 8 h as in the paper. The page \
-         has the same as a table, and a run of less than an hour after an eighth, a quarter and \
-         half of it",
+        "the neighbours are processes, as the partition is; one run, looked at after 1, 2, 4 and \
+         8 h as in the paper. The page has the same as a table, and a run of less than an hour \
+         after an eighth, a quarter and half of it",
     ),
     Exhibit::of_picture(
         ("queiroz2023/figure-1", "A virtual PLC whose I/O modules are behind a managed network"),
@@ -152,9 +152,8 @@ pub(super) const ALL: &[Exhibit] = &[
     Exhibit::of_picture(
         ("queiroz2023/figure-11", "Load in the same system or in the neighbours"),
         Content::PlotOfTable("queiroz2023/table-3"),
-        &[
-            "quietcore qualify examples/papers/queiroz2023.toml --profile tp4,tp5,tp6 --out isolated",
-        ],
+        &["quietcore qualify examples/papers/queiroz2023.toml --profile tp4,tp5,tp6 --out \
+             isolated"],
         Some(HYPERVISORS),
         BOXES,
     ),

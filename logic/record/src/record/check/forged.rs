@@ -16,7 +16,7 @@ type Forgery = (&'static str, fn(&mut Record));
 /// Method: one change each, and the words that name it.
 #[test]
 fn a_number_that_was_changed_is_contradicted_by_the_others() {
-    let forgeries: [Forgery; 20] = [
+    let forgeries: [Forgery; 21] = [
         ("cycles were missed, and", |record| record.counters.missed_cycles = Some(3)),
         ("cycles were missed, and", |record| record.counters.missed_cycles = Some(0)),
         ("the longest run of misses", |record| record.counters.longest_miss_run = Some(0)),

@@ -23,7 +23,7 @@ use crate::world::Process;
 const WORKS_AFTER: Nanos = Nanos::from_secs(2);
 const DIES_AFTER: Nanos = Nanos::from_secs(20);
 
-/// What becomes of a neighbour.
+/// The fate of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It works to the end.
