@@ -119,7 +119,7 @@ fn a_neighbour_that_does_not_load_the_machine_makes_the_run_no_evidence() {
     }
     let (never, world) = measured_beside(Fate::NeverWorks);
     let error = never.unwrap_err().to_string();
-    assert_eq!(error, "neighbour-1 did not start: its loads did not work within 120 s");
+    assert_eq!(error, "neighbour-1 did not start: its loads did not work within 2 min");
     assert_eq!(world.counts().0, 2, "no partition was started");
 }
 
