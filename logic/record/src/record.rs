@@ -21,9 +21,9 @@ use crate::reason::Reason;
 pub use conditions::{
     AffinityInForce, Cache, Conditions, ConditionsEntry, Core, Counted, EarlierPart,
     FirmwareVersions, GuestImage, Injected, Injection, InterruptPlacement, KernelBuild, Limit,
-    LoadAchieved, NeighbourAchieved, Observation, Platform, PolicyInForce, ProgramBuild, ReleaseMode,
-    ReservationInForce, Scheduled, SpikeCondition, TakenBy, TimeReality, Topology, TracedContext,
-    Versions, joined,
+    LoadAchieved, NeighbourAchieved, Observation, Platform, PolicyInForce, ProgramBuild,
+    ReleaseMode, ReservationInForce, Scheduled, SpikeCondition, TakenBy, TimeReality, Topology,
+    TracedContext, Versions, joined,
 };
 pub use measured::*;
 pub use stall::{LateRelease, Stall, stalls};

@@ -25,12 +25,13 @@ use quietcore_exchange::{Recorder, Region, Shape, TaskState};
 use quietcore_linux_guest::image::Image;
 use quietcore_load::{Achieved, LoadRequest, LoadSet};
 use quietcore_process::setting as settings;
+use quietcore_record::record::GuestImage;
 use quietcore_site::{Accelerator, Load, LoadKind, NeighbourForm, Site};
 use quietcore_units::{ByteSize, Causes, CpuId, CpuSet, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::container::ContainerWish;
-use crate::qemu::linux::{LinuxSetting, LinuxSettingError};
+use crate::qemu::linux::{LinuxSetting, LinuxSettingError, named};
 use crate::setting::BackendSetting;
 
 /// Time that all workers may take until they work: an emulated guest's are slow.
@@ -184,7 +185,8 @@ impl NeighbourJob {
 pub struct NeighbourKind {
     form: NeighbourForm,
     accelerator: Accelerator,
-    image: Option<Image>,
+    /// The image of guests, and how records name it.
+    image: Option<(Image, GuestImage)>,
 }
 
 impl NeighbourKind {
@@ -194,12 +196,16 @@ impl NeighbourKind {
     /// [`LinuxSettingError`] when they start from an image that can't be used.
     pub fn of(site: &Site, site_folder: &Path) -> Result<Self, LinuxSettingError> {
         let form = site.neighbour_form();
-        let named = site.neighbour_image().filter(|_| form == NeighbourForm::LinuxGuest);
+        let path = site.neighbour_image().filter(|_| form == NeighbourForm::LinuxGuest);
         let open = |image| {
-            Image::open(&site_folder.join(image))
-                .map_err(|source| LinuxSettingError { partition: "neighbour".to_owned(), source })
+            let folder = site_folder.join(image);
+            let opened = Image::open(&folder).map(|image| {
+                let name = named(&folder, &image);
+                (image, name)
+            });
+            opened.map_err(|source| LinuxSettingError { partition: "neighbour".to_owned(), source })
         };
-        let image = named.map(open).transpose()?;
+        let image = path.map(open).transpose()?;
         Ok(Self { form, accelerator: site.neighbour_accelerator(), image })
     }
 
@@ -220,7 +226,8 @@ impl NeighbourKind {
             (NeighbourForm::Container, _) => {
                 BackendSetting::new(ContainerWish { cpus: Some(cpus), ..ContainerWish::default() })
             }
-            (NeighbourForm::LinuxGuest, Some(image)) => BackendSetting::new(LinuxSetting {
+            (NeighbourForm::LinuxGuest, Some((image, name))) => BackendSetting::new(LinuxSetting {
+                image: name.clone(),
                 kernel: image.kernel.clone(),
                 initramfs: image.initramfs.clone(),
                 memory,
@@ -351,7 +358,7 @@ mod tests {
             interval: INTERVAL_MAX,
             operations_per_second: rounded(999_999_999_999.123),
             bytes_per_second: Some(rounded(999_999_999_999.123)),
-            cpu_share: rounded(1023.123_4),
+            cpu_share: rounded(1_023.123_4),
         });
         let problem = Report::Problem { load: 31, what: "x".repeat(PROBLEM_CHARS_MAX) };
         for report in [report, problem] {

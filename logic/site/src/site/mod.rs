@@ -226,13 +226,14 @@ impl Site {
     pub fn neighbour_image(&self) -> Option<&str> {
         let mut partitions = self.partitions.iter().filter_map(|it| match &it.system {
             GuestSystem::Linux { image } => Some(image.as_str()),
-            GuestSystem::Osek => None,
+            GuestSystem::Osek | GuestSystem::Disk(_) => None,
         });
         self.campaign.neighbour_image.as_deref().or_else(|| partitions.next())
     }
 
     fn first_partition(&self) -> &Partition {
-        self.partitions.first().expect("a site has a partition")
+        let first = self.measured().next().or_else(|| self.partitions.first());
+        first.expect("a site has a partition")
     }
 
     /// The CPUs that partitions claim.

@@ -92,7 +92,7 @@ impl Emulator {
     }
 
     /// Returns the number of QEMU's main thread, which serves the guest's devices.
-    fn main_thread(&self) -> u32 {
+    pub(super) fn main_thread(&self) -> u32 {
         self.child.id()
     }
 

@@ -70,7 +70,7 @@ impl Refusals<'_> {
 
     /// Refuses Linux guests beside partitions whose own backend needs other things.
     fn no_guests(&mut self, profile: &str) {
-        let first = self.site.partitions().first();
+        let first = self.site.measured().next();
         if let Err(Obstacle { what, remedy }) =
             HostRequirement::Qemu.check(first, self.site, self.machine)
         {

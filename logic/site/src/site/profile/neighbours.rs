@@ -169,7 +169,8 @@ mod tests {
         let neighbours = neighbours(2, false);
         assert_eq!(neighbours.filled(), ByteSize::new(640_000_000));
         let memory = neighbours.guest_memory().get();
-        assert!(memory >= 800_000_000 + GUEST_OWN_MEMORY && memory < 1100 << 20, "{memory}");
+        let expected = 800_000_000 + GUEST_OWN_MEMORY..1100 << 20;
+        assert!(expected.contains(&memory), "{memory}");
         assert_eq!((neighbours.workers(), neighbours.names()[1].as_str()), (20, "neighbour-2"));
     }
 }

@@ -61,7 +61,7 @@ use crate::guest::network::mapped;
 use machine::{Parts, command};
 use parcel::Parcel;
 use ports::{Host, Ports};
-pub(crate) use setting::LinuxJob;
+pub(crate) use setting::{LinuxJob, named};
 pub use setting::{LinuxSetting, LinuxSettingError, image_in};
 
 /// Longest wait for an order before the guest is looked after again.

@@ -98,7 +98,8 @@ pub fn image_in(folder: &Path) -> Result<GuestImage, ImageError> {
     Image::open(folder).map(|image| named(folder, &image))
 }
 
-fn named(folder: &Path, image: &Image) -> GuestImage {
+/// Returns how records name the image in a folder.
+pub(crate) fn named(folder: &Path, image: &Image) -> GuestImage {
     // It was read a moment ago.
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     GuestImage {
