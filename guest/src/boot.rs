@@ -21,7 +21,7 @@
 
 use core::arch::global_asm;
 
-use crate::{descriptors, host, pages};
+use crate::{descriptors, host, pages, xen};
 
 global_asm!(
     r#"
@@ -141,6 +141,8 @@ extern "C" fn begin() -> ! {
     // SAFETY: this is the first processor, and interrupts have been off since the reset.
     unsafe { descriptors::load() };
     pages::protect();
+    // SAFETY: nothing else has run, with interrupts off.
+    unsafe { xen::begin() };
     // SAFETY: the image has such a function; see the crate.
     let status = unsafe { quietcore_guest_main() };
     host::end(status)

@@ -1,5 +1,6 @@
 //! Memory that the host shares as devices on the PCI bus, where it can't put it at the addresses of
-//! the host page: see [`quietcore_boot::devices`].
+//! the host page: see [`quietcore_boot::devices`]. Where the host is dom0 of Xen, such memory is
+//! granted instead, and all else is the same.
 //!
 //! ```text
 //! host page? ── it is there ───────────────────────────► as the microVM has it
@@ -19,12 +20,13 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use quietcore_boot::devices::{
-    ALIGNMENT, CONTROL, EXCHANGE, FIRST_CHANNEL, INTRODUCTION, INTRODUCTION_WORDS, IVSHMEM,
+    ALIGNMENT, CONTROL, END, EXCHANGE, FIRST_CHANNEL, INTRODUCTION, INTRODUCTION_WORDS, IVSHMEM,
     Introduction, MEMORY_REGISTER, POST_OFFSET, RECORDS, RECORDS_BYTES, RECORDS_PLACE, function_of,
 };
 use quietcore_boot::{AddressRange, vector};
 
 use crate::pages::{PAGE_BYTES, Window, map_first, map_part};
+use crate::xen;
 use pci::Function;
 
 /// Addresses at which the guest has the introduction, and the registers of the doorbell's
@@ -48,6 +50,9 @@ pub(crate) const UNCACHED: u64 = 0x18;
 
 /// Addresses of the code slots on the bus; zero if the host has put them at their places.
 static CODE_AT: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// Memory of the guest's own for the code of a slot, and its bytes; zero where there is none.
+static CODE_OWN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+static CODE_ROOM: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 /// Address of the exchange on the bus; zero if the host has put it at its place.
 static EXCHANGE_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -57,7 +62,8 @@ static EXCHANGE_AT: AtomicU64 = AtomicU64::new(0);
 /// # Safety
 /// Called once, with interrupts off, before anything else looks at the host's records.
 pub(crate) unsafe fn introduce() -> bool {
-    let Some((control, memory)) = device(CONTROL) else { return false };
+    // SAFETY: as our caller promises.
+    let Some((control, memory)) = (unsafe { shared(CONTROL) }) else { return false };
     let pages = (0..RECORDS_BYTES).step_by(PAGE_BYTES);
     for (page, offset) in pages.map(|offset| (RECORDS_PLACE + offset, RECORDS + offset)) {
         // SAFETY: nothing has looked at these pages yet; the device has as many.
@@ -66,13 +72,16 @@ pub(crate) unsafe fn introduce() -> bool {
     // SAFETY: pages that are nothing else.
     unsafe {
         map_first(INTRODUCTION_PLACE, memory + INTRODUCTION, 0);
-        if let Some(registers) = control.vectors() {
+        if let Some((control, registers)) = control.and_then(|it| Some((it, it.vectors()?))) {
             map_first(VECTORS_PLACE, registers & !(PAGE_BYTES as u64 - 1), UNCACHED);
             control.direct_first_vector(
                 VECTORS_PLACE + registers % PAGE_BYTES as u64,
                 vector::ATTENTION,
             );
         }
+    }
+    if control.is_none() && xen::hear_calls().is_none() {
+        return false;
     }
     let words: *const [AtomicU64; INTRODUCTION_WORDS] =
         ptr::with_exposed_provenance(INTRODUCTION_PLACE as usize);
@@ -84,7 +93,8 @@ pub(crate) unsafe fn introduce() -> bool {
         Window::Code(slot).show(memory + offset);
         CODE_AT[usize::from(slot)].store(memory + offset, Relaxed);
     }
-    if let Some((_, exchange)) = device(EXCHANGE) {
+    // SAFETY: as our caller promises.
+    if let Some((_, exchange)) = unsafe { shared(EXCHANGE) } {
         Window::Exchange.show(exchange);
         EXCHANGE_AT.store(exchange, Relaxed);
     }
@@ -112,6 +122,35 @@ pub(crate) fn show_data(slot: u8, offset: u64) {
     if exchange != 0 {
         Window::Data(slot).show(exchange + offset);
     }
+}
+
+/// Takes the code of a slot into memory of the guest's own, where Xen grants it: such pages can't
+/// be executed. `pages` gives memory, which is never given back. Returns `None` where there is
+/// none.
+pub(crate) fn take_code(
+    slot: u8,
+    bytes: u64,
+    pages: impl FnOnce(usize) -> Option<usize>,
+) -> Option<()> {
+    if !xen::is_here() {
+        return Some(());
+    }
+    let (own, room) = (&CODE_OWN[usize::from(slot & 1)], &CODE_ROOM[usize::from(slot & 1)]);
+    if room.load(Relaxed) < bytes {
+        own.store(pages(usize::try_from(bytes).ok()?)? as u64, Relaxed);
+        room.store(bytes, Relaxed);
+    }
+    let (own, code) = (own.load(Relaxed), CODE_AT[usize::from(slot & 1)].load(Relaxed));
+    for page in (0..bytes).step_by(PAGE_BYTES) {
+        // SAFETY: the page is in the slot, and nothing else is at the address.
+        unsafe { map_first(CODE_PLACE, code + page, 0) };
+        let from: *const u8 = ptr::with_exposed_provenance(CODE_PLACE as usize);
+        let to: *mut u8 = ptr::with_exposed_provenance_mut((own + page) as usize);
+        // SAFETY: both are whole pages, of which nobody else has the second.
+        unsafe { to.copy_from_nonoverlapping(from, PAGE_BYTES) };
+    }
+    Window::Code(slot).show(own);
+    Some(())
 }
 
 /// Writes the words of a code slot that is a device's once more, where QEMU emulates the processor:
@@ -149,11 +188,35 @@ pub(crate) unsafe fn map_channels(
         return Ok(false);
     }
     for (number, place) in places.enumerate() {
-        let (_, memory) = device(FIRST_CHANNEL + number).ok_or(number)?;
+        // SAFETY: each is asked for once, and nothing else runs.
+        let (_, memory) = unsafe { shared(FIRST_CHANNEL + number) }.ok_or(number)?;
         // SAFETY: as our caller promises.
         unsafe { map_part(place.address, place.bytes, memory, &table) }.ok_or(number)?;
     }
     Ok(true)
+}
+
+/// Leaves the status of a guest that ends for a host that hears no port.
+pub(crate) fn note_end(status: u8) {
+    if are_here() {
+        let place =
+            ptr::with_exposed_provenance_mut((INTRODUCTION_PLACE + END - INTRODUCTION) as usize);
+        // SAFETY: a word of the page that is mapped since the memory is here, reached by atomics.
+        let word = unsafe { AtomicU64::from_ptr(place) };
+        word.store(u64::from(status) + 1, Relaxed);
+    }
+}
+
+/// Memory that the host shares under this number: its device, unless Xen grants it, and its place.
+///
+/// # Safety
+/// Called once for each number, while nothing else runs.
+unsafe fn shared(number: usize) -> Option<(Option<Function>, u64)> {
+    if xen::is_here() {
+        // SAFETY: as our caller promises.
+        return Some((None, unsafe { xen::area(number) }?));
+    }
+    device(number).map(|(device, memory)| (Some(device), memory))
 }
 
 /// A device with shared memory, and where that is.

@@ -12,6 +12,8 @@ use quietcore_boot::{
     LateReleases, RECORD_BYTES, Refused, port,
 };
 
+use crate::{devices, xen};
+
 /// Returns the page that the host filled before it started this guest.
 ///
 /// # Errors
@@ -59,7 +61,11 @@ pub fn crash(record: &CrashRecord) -> ! {
 
 /// Ends this guest with a status.
 pub fn end(status: u8) -> ! {
+    devices::note_end(status);
     loop {
+        if xen::is_here() {
+            xen::end();
+        }
         // SAFETY: the port is the host's. A host that does not know it lets this guest halt.
         unsafe {
             asm!(
@@ -77,6 +83,9 @@ pub struct Console;
 
 impl fmt::Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        if xen::say(text.as_bytes()) {
+            return Ok(());
+        }
         // SAFETY: reads the text, and writes it to a port that takes text.
         unsafe {
             asm!(

@@ -17,6 +17,7 @@
 //! | `board` | the driver of the clock board |
 //! | `probing` | what the images of the probes have in common |
 //! | `devices` | memory that the host shares as devices of a bus |
+//! | `xen` | a host that is dom0 of Xen, and shares its memory as granted pages |
 //! | `net` | Ethernet frames over a virtio-net device, polled |
 //! | `clock` | the host's monotonic clock, from the time stamp counter |
 //!
@@ -50,6 +51,8 @@ pub mod pages;
 pub mod probing;
 #[cfg(target_os = "none")]
 mod processor;
+#[cfg(target_os = "none")]
+mod xen;
 
 #[cfg(target_os = "none")]
 pub use processor::{apic, interrupts};

@@ -20,6 +20,7 @@
 //! |---|---|---|
 //! | [`RECORDS`] | the pages of the host page and the crash record | `0x6000` |
 //! | [`INTRODUCTION`] | the [`Introduction`]: how host and guest begin | where it likes |
+//! | [`END`] | the end of a guest that no port is heard of | where it likes |
 //! | [`POST_OFFSET`] | the post | [`places::POST`](crate::places::POST) |
 //! | as the introduction says | the code of the programs in slot A and slot B | [`places::PROGRAM_CODE`](crate::places::PROGRAM_CODE) |
 //!
@@ -76,6 +77,8 @@ pub const RECORDS_PLACE: u64 = 0x6000;
 pub const RECORDS_BYTES: u64 = 0x2000;
 /// Offset of the introduction.
 pub const INTRODUCTION: u64 = 0x2000;
+/// Offset of the word with the status of a guest that has ended, plus one, where no port is heard.
+pub const END: u64 = 0x2800;
 /// Offset of the post.
 pub const POST_OFFSET: u64 = ALIGNMENT;
 

@@ -10,7 +10,8 @@
 //! | [`LATE_RELEASES`] | its [`LateReleases`] | the guest, before it says so |
 //! | [`board`] | the clock board: when it raised its last interrupt | the host |
 //!
-//! A host that can't put memory at these addresses shares it as [`devices`].
+//! A host that can't put memory at these addresses shares it as [`devices`], or as pages that
+//! [`xen`] grants.
 //!
 //! Both records are words of 64 bits, little-endian, in the order of their fields, the first of
 //! them a magic number with the version. Whoever reads one checks it first: neither side trusts the
@@ -28,6 +29,7 @@ pub mod places;
 pub mod post;
 mod time;
 mod words;
+pub mod xen;
 
 pub use crash::{CrashRecord, REGISTERS};
 pub use host::{AddressRange, HostPage, Refused};

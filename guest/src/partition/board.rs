@@ -34,7 +34,7 @@ use crate::interrupts::{self, Interrupted, without_interrupts};
 use crate::partition::calls::{self, begin_interrupt, end_interrupt, interrupt_leader};
 use crate::partition::releases::{Mode, NEVER, Releases};
 use crate::partition::{CONTEXTS, LEADER, LOADER};
-use crate::{exceptions, host};
+use crate::{exceptions, host, xen};
 
 /// Largest time by which the timer may go off early, in ns: it was set by the pair of counter and
 /// time that was in use then, and with the next one, 20 ms later, it may be another instant.
@@ -252,6 +252,7 @@ fn handle(vector: u8, interrupted: &mut Interrupted) {
     let seen = begin_interrupt(interrupted, now_ns);
     let mut due = RELEASES.take_due(now_ns + EARLY_NS);
     if vector == ATTENTION {
+        xen::acknowledge();
         due |= 1 << LEADER | 1 << LOADER;
     }
     let is_asked = RELEASES.take_asked(now_ns);

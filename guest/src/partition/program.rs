@@ -261,6 +261,8 @@ impl Loader {
         let room = self.region.data(slot_of(slot)).ok_or("the exchange has no data slots")?;
         let section = room.section();
         devices::show_data(slot, section.offset as u64);
+        let none = || "the guest has not memory enough for its program".to_string();
+        devices::take_code(slot, build.code.bytes, take_pages).ok_or_else(none)?;
         // SAFETY: the slot's memory, which the build before has left; the host gives so much.
         let mapped = unsafe {
             Window::Data(slot)
