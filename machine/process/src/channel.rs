@@ -148,7 +148,7 @@ impl ChannelMonitor {
     /// # Errors
     /// When the file isn't sealed, can't be mapped, or holds no channel of this build.
     pub fn open(file: File) -> Result<Self, ChannelMemoryError> {
-        let memory = SharedMemory::open_read_only(file)?;
+        let memory = SharedMemory::open_read_only(&file.into())?;
         // SAFETY: `memory` is mapped readable for its length and stays so as long as `self` lives,
         // beyond which no view is given out; a view only reads, by atomics.
         let view = unsafe { ChannelView::attach(memory.base(), memory.bytes()) }?;

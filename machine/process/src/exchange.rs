@@ -12,9 +12,9 @@
 use std::fs::File;
 use std::io;
 
-use quietcore_exchange::{AttachError, Region, Shape, View};
+use quietcore_exchange::{AttachError, PAGE_BYTES, Region, Shape, View};
 
-use crate::memory::{MemoryError, MemorySource, SharedMemory};
+use crate::memory::{DeviceMemory, MemoryError, MemorySource, SharedMemory, is_device};
 
 /// Why an exchange could not be made or mapped.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,7 @@ pub struct Exchange {
     /// Valid as long as `memory` lives; given out only with the life of `self`.
     region: Region<'static>,
     memory: SharedMemory,
+    device: Option<DeviceMemory>,
 }
 
 impl Exchange {
@@ -63,7 +64,22 @@ impl Exchange {
         // programs mapped onto the data slots only; the seal keeps the file from shrinking under
         // it.
         let region = unsafe { Region::initialise(memory.base(), memory.bytes(), shape) }?;
-        Ok(Self { region, memory })
+        Ok(Self { region, memory, device: None })
+    }
+
+    /// Makes the same in a device's memory that is zero and not used yet.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create), or when that memory is too small or no device's.
+    pub fn create_in_device(
+        shape: &Shape,
+        file: File,
+        device: DeviceMemory,
+    ) -> Result<Self, ExchangeError> {
+        let memory = SharedMemory::take(&MemorySource::new(file, Some(device)))?;
+        // SAFETY: as in `create_with`; a device's memory can't shrink.
+        let region = unsafe { Region::initialise(memory.base(), memory.bytes(), shape) }?;
+        Ok(Self { region, memory, device: Some(device) })
     }
 
     /// Maps an exchange that another process made.
@@ -82,7 +98,12 @@ impl Exchange {
         let memory = SharedMemory::open(source)?;
         // SAFETY: as in `create`; a device's memory can't shrink.
         let region = unsafe { Region::attach(memory.base(), memory.bytes()) }?;
-        Ok(Self { region, memory })
+        Ok(Self { region, memory, device: source.device() })
+    }
+
+    /// Returns the part of its file that it is, where that is a device.
+    pub fn device(&self) -> Option<DeviceMemory> {
+        self.device
     }
 
     /// The region in it.
@@ -99,7 +120,8 @@ impl Exchange {
         self.memory.file()
     }
 
-    /// A handle of the file that allows reading only, for monitors.
+    /// A handle of the file that allows reading only, for monitors; of a device, one that allows
+    /// more, which its monitors do not use.
     ///
     /// # Errors
     /// When the process has no file descriptors left, or `/proc` is not mounted.
@@ -122,9 +144,32 @@ impl ExchangeView {
     /// # Errors
     /// When the file isn't sealed, can't be mapped, or holds no exchange of this build.
     pub fn open(file: File) -> Result<Self, ExchangeError> {
-        let memory = SharedMemory::open_read_only(file)?;
+        if is_device(&file)? {
+            return Self::open_device(&file);
+        }
+        let memory = SharedMemory::open_read_only(&file.into())?;
         // SAFETY: `memory` is mapped readable for its length and stays so as long as `self` lives,
         // beyond which no view is given out; a view only reads, by atomics.
+        let view = unsafe { View::attach(memory.base(), memory.bytes()) }?;
+        Ok(Self { view, _memory: memory })
+    }
+
+    /// Maps the exchange that a device's memory begins with, which says how long it is.
+    fn open_device(file: &File) -> Result<Self, ExchangeError> {
+        match Self::map_device(file, u64::from(PAGE_BYTES)) {
+            Err(ExchangeError::Attach(AttachError::TooSmall { needed, .. })) => {
+                Self::map_device(file, needed as u64)
+            }
+            attached => attached,
+        }
+    }
+
+    /// Maps the first bytes of a device's memory.
+    fn map_device(file: &File, bytes: u64) -> Result<Self, ExchangeError> {
+        let file = file.try_clone().map_err(MemoryError::Unmapped)?;
+        let device = DeviceMemory { address: 0, bytes };
+        let memory = SharedMemory::open_read_only(&MemorySource::new(file, Some(device)))?;
+        // SAFETY: as in `open`; a device's memory can't shrink.
         let view = unsafe { View::attach(memory.base(), memory.bytes()) }?;
         Ok(Self { view, _memory: memory })
     }

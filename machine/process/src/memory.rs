@@ -1,8 +1,10 @@
 //! Memory that processes share: a sealed memory file and its mapping.
 //!
 //! Whoever makes it seals its size, and whoever maps it looks for the seal: a file that another
-//! process could shorten would end everyone who reads it. In a Linux guest such memory is that of a
-//! device of the guest's machine, which is reached through `/dev/mem` and can't shrink.
+//! process could shorten would end everyone who reads it. Memory of a device can't shrink: in a
+//! Linux guest that of a device of the guest's machine, which is reached through `/dev/mem`, and in
+//! dom0 of Xen the pages that `/dev/xen/gntalloc` grants a domain. The latter are those of the open
+//! file: whoever opens the device anew gets none of them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -35,11 +37,12 @@ pub enum MemoryError {
     #[error("the file is not sealed against shrinking; only quietcore makes shared memory")]
     NotSealed,
     /// The file of a device's memory is none.
-    #[error("the file of a device's memory is not `/dev/mem`")]
+    #[error("the file of a device's memory is no device")]
     NoDevice,
 }
 
-/// The memory of a device, in the address space of a guest's machine.
+/// The memory of a device: for `/dev/mem` in the address space of a guest's machine, else in its
+/// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceMemory {
     /// Its address, at a page.
@@ -48,8 +51,8 @@ pub struct DeviceMemory {
     pub bytes: u64,
 }
 
-/// A file of shared memory that this process was given: a sealed memory file, or `/dev/mem` with a
-/// device's memory in it.
+/// A file of shared memory that this process was given: a sealed memory file, or a device with its
+/// memory.
 #[derive(Debug)]
 pub struct MemorySource {
     file: File,
@@ -57,7 +60,7 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// Takes a file that is checked when it is mapped; `device` where it is `/dev/mem`.
+    /// Takes a file that is checked when it is mapped; `device` where it is one.
     pub fn new(file: File, device: Option<DeviceMemory>) -> Self {
         Self { file, device }
     }
@@ -67,6 +70,11 @@ impl MemorySource {
         &self.file
     }
 
+    /// Returns the part of the file that the memory is, where that is a device.
+    pub fn device(&self) -> Option<DeviceMemory> {
+        self.device
+    }
+
     /// Returns the offset in the file at which the memory begins.
     pub fn begin(&self) -> u64 {
         self.device.map_or(0, |device| device.address)
@@ -74,12 +82,11 @@ impl MemorySource {
 
     /// Checks that nobody can shorten the memory.
     fn check(&self) -> Result<(), MemoryError> {
-        if self.device.is_none() {
-            return check_seal(&self.file);
+        match self.device {
+            None => check_seal(&self.file),
+            Some(_) if is_device(&self.file)? => Ok(()),
+            Some(_) => Err(MemoryError::NoDevice),
         }
-        let mode = fstat(&self.file).map_err(|errno| MemoryError::Unmapped(errno.into()))?.st_mode;
-        let is_device = FileType::from_raw_mode(mode) == FileType::CharacterDevice;
-        if is_device { Ok(()) } else { Err(MemoryError::NoDevice) }
     }
 
     /// Returns options that map all of it.
@@ -129,14 +136,22 @@ impl SharedMemory {
         Ok(Self { map: mapped.map_err(MemoryError::Unmapped)?, file: None })
     }
 
+    /// Maps memory of a device that is zero and not used yet, present, to be read and written, and
+    /// keeps its file.
+    pub(crate) fn take(source: &MemorySource) -> Result<Self, MemoryError> {
+        Ok(Self {
+            file: Some(source.file.try_clone().map_err(MemoryError::Unmapped)?),
+            ..Self::open(source)?
+        })
+    }
+
     /// Maps memory that another process made, to be read only. Pages come when they are read: who
     /// only reads has no deadline.
-    pub(crate) fn open_read_only(file: File) -> Result<Self, MemoryError> {
-        check_seal(&file)?;
-        let map = MmapOptions::new().map_raw_read_only(&file).map_err(MemoryError::Unmapped)?;
-        // The mapping stays.
-        drop(file);
-        Ok(Self { map, file: None })
+    pub(crate) fn open_read_only(source: &MemorySource) -> Result<Self, MemoryError> {
+        source.check()?;
+        let mapped = source.options()?.map_raw_read_only(&source.file);
+        // The mapping stays when the file is closed.
+        Ok(Self { map: mapped.map_err(MemoryError::Unmapped)?, file: None })
     }
 
     /// Returns the address of its mapping.
@@ -154,8 +169,12 @@ impl SharedMemory {
         self.made()?.try_clone()
     }
 
-    /// Another handle of the file, by which it can only be read.
+    /// Another handle of the file, by which it can only be read; of a device's with the rights of
+    /// this one, since its memory is that of the open file.
     pub(crate) fn read_only_file(&self) -> io::Result<File> {
+        if is_device(self.made()?).map_err(io::Error::other)? {
+            return self.file();
+        }
         let own = PathBuf::from(format!("/proc/self/fd/{}", self.made()?.as_raw_fd()));
         File::open(own)
     }
@@ -170,6 +189,12 @@ impl SharedMemory {
     fn made(&self) -> io::Result<&File> {
         self.file.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+}
+
+/// Returns `true` if a file is a device.
+pub(crate) fn is_device(file: &File) -> Result<bool, MemoryError> {
+    let mode = fstat(file).map_err(|errno| MemoryError::Unmapped(errno.into()))?.st_mode;
+    Ok(FileType::from_raw_mode(mode) == FileType::CharacterDevice)
 }
 
 fn check_seal(file: &File) -> Result<(), MemoryError> {

@@ -13,6 +13,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileTypeExt as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -57,6 +58,9 @@ pub enum SharedError {
     /// The file could be shortened by its other owner, which would end whoever touches it.
     #[error("the file is not sealed against shrinking; only quietcore makes shared memory")]
     NotSealed,
+    /// A device's memory was asked for, and the file is none.
+    #[error("the file is no device, whose memory is to be shared")]
+    NoDevice,
     /// The operating system refused a step.
     #[error("shared memory can't be had ({what})")]
     System {
@@ -101,6 +105,8 @@ pub struct OutOfShared {
 pub struct Shared {
     mapping: MmapRegion,
     file: File,
+    /// Its first byte in the file.
+    start: u64,
     /// Whose addresses it has, where they are not its own.
     _row: Option<Arc<Row>>,
 }
@@ -127,7 +133,7 @@ impl Shared {
     ) -> Result<Self, SharedError> {
         let file = sealed(name, size)?;
         let mapping = row.map(name, place, (&file, 0, size.get()))?;
-        Ok(Self { mapping, file, _row: Some(Arc::clone(row)) })
+        Ok(Self { mapping, file, start: 0, _row: Some(Arc::clone(row)) })
     }
 
     /// Maps `bytes` of a memory file from `offset` on, all of them present: what the guest touches
@@ -152,13 +158,43 @@ impl Shared {
     ) -> Result<Self, SharedError> {
         let file = checked(file, offset, bytes)?;
         let mapping = row.map(name, place, (&file, offset, bytes))?;
-        Ok(Self { mapping, file, _row: Some(Arc::clone(row)) })
+        Ok(Self { mapping, file, start: offset, _row: Some(Arc::clone(row)) })
+    }
+
+    /// Maps `bytes` of a device's memory from `offset` on, which is there and can't shrink.
+    ///
+    /// # Errors
+    /// [`SharedError`].
+    pub fn of_device(file: &File, offset: u64, bytes: u64) -> Result<Self, SharedError> {
+        check_pages(offset, bytes)?;
+        let told = |what| move |because| SharedError::System { what, because };
+        let metadata = file.metadata().map_err(told("looking at its kind"))?;
+        if !metadata.file_type().is_char_device() {
+            return Err(SharedError::NoDevice);
+        }
+        Self::map(file.try_clone().map_err(told("opening it again"))?, offset, bytes, 0)
+    }
+
+    /// Maps a part of it once more, all of it present.
+    ///
+    /// # Errors
+    /// [`SharedError`], also when it has no such part.
+    pub fn part(&self, offset: u64, bytes: u64) -> Result<Self, SharedError> {
+        let (has, end) = (self.bytes(), offset.saturating_add(bytes));
+        if end > has {
+            return Err(SharedError::Short { has, end });
+        }
+        let offset = self.start + offset;
+        match Self::of_device(&self.file, offset, bytes) {
+            Err(SharedError::NoDevice) => Self::of_file(&self.file, offset, bytes),
+            mapped => mapped,
+        }
     }
 
     fn map(file: File, offset: u64, bytes: u64, presence: i32) -> Result<Self, SharedError> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         let mapping = mapped(&file, offset, bytes, rights, libc::MAP_SHARED | presence)?;
-        Ok(Self { mapping, file, _row: None })
+        Ok(Self { mapping, file, start: offset, _row: None })
     }
 
     /// Returns its size in bytes: whole pages.

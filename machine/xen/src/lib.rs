@@ -1,0 +1,22 @@
+//! The gifts of a program in dom0, the first domain of Xen, to another domain: pages of its own
+//! memory, a channel by which it calls the domain, and words in Xen's store. Their meaning is in
+//! [`quietcore_boot::xen`].
+//!
+//! | module | through |
+//! |---|---|
+//! | `domain` | no device: numbers of domains |
+//! | `grant` | `/dev/xen/gntalloc` |
+//! | `event` | `/dev/xen/evtchn` |
+//! | `store` | the socket of `xenstored` |
+//!
+//! Domains are started and ended by the program `xl`, which is no business of this crate.
+
+mod domain;
+mod event;
+mod grant;
+mod store;
+
+pub use domain::DomainId;
+pub use event::EventChannel;
+pub use grant::{GrantError, GrantedArea};
+pub use store::{Store, StoreError};
