@@ -17,6 +17,10 @@ use crate::mounts;
 
 /// Socket of the store, which is there when it answers.
 const STORE: &str = "/run/xenstored/socket";
+/// The most pages that programs of dom0 may grant, as a setting of the module that makes them, and
+/// the limit: its default is 4 MiB, less than a partition has.
+const GRANTED_PAGES_MAX: &str = "/sys/module/xen_gntalloc/parameters/limit";
+const GRANTED_PAGES: &str = "65536";
 /// Time within which the store must answer.
 const STORE_LIMIT: Duration = Duration::from_secs(60);
 /// Time between two looks for the store.
@@ -25,6 +29,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Starts the services, whose programs are in `programs`, one after the other.
 pub(crate) fn start(programs: &Path) -> Result<(), Box<dyn Error>> {
     mounts::attach_xen()?;
+    fs::write(GRANTED_PAGES_MAX, GRANTED_PAGES)?;
     for folder in ["/run/xen", "/run/xenstored", "/var/lib/xen", "/var/log/xen/console"] {
         fs::create_dir_all(folder)?;
     }

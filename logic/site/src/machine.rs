@@ -43,6 +43,9 @@ pub struct Machine {
     pub kvm: Result<(), Obstacle>,
     /// `Ok` where QEMU is installed; else what stands in the way.
     pub qemu: Result<(), Obstacle>,
+    /// `Ok` where this kernel is dom0 of Xen and can start other domains; else what stands in the
+    /// way.
+    pub xen: Result<(), Obstacle>,
     /// The container runtimes that are installed, and what stands in the way of each.
     pub containers: Vec<(ContainerRuntime, Result<(), Obstacle>)>,
     /// Real-time run time that new control groups can be given, in µs a second of each CPU; `None`

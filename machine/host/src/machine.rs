@@ -10,6 +10,9 @@ use crate::attempts::{Attempts as _, Live};
 use crate::facts::{self, Facts};
 use crate::reading::Reading;
 
+/// Pages of 4 KiB that a partition shares with its domain: exchange, post, two slots for code.
+const GRANTED_PAGES_LEAST: u64 = 4096;
+
 impl Facts {
     /// Returns the facts that decide if a site file can be realised here. Unreadable facts count as
     /// not there: a plan promises nothing on a guess.
@@ -32,6 +35,7 @@ impl Facts {
             real_time_ppm: self.real_time_ppm(),
             kvm: self.runs_guests(),
             qemu: self.has_qemu(),
+            xen: self.has_xen(),
             containers: ContainerRuntime::ALL
                 .into_iter()
                 .filter_map(|runtime| {
@@ -84,6 +88,41 @@ impl Facts {
                     "install it, such as Debian's package `qemu-system-x86`, or choose `process`"
                         .to_owned(),
             }),
+        }
+    }
+
+    /// Returns what stands in the way of domains of Xen that share memory with this kernel.
+    fn has_xen(&self) -> Result<(), Obstacle> {
+        let xen = &self.virtualization.xen;
+        let obstacle = |what: &str, remedy: &str| {
+            Err(Obstacle {
+                what: what.to_owned(),
+                remedy: format!("{remedy}, or choose `process`"),
+            })
+        };
+        if xen.is_dom0.get() != Some(&true) {
+            return obstacle(
+                "this kernel is not dom0 of Xen, which starts other domains",
+                "start the machine with Xen, such as Debian's package `xen-system-amd64`",
+            );
+        }
+        if xen.xl.get().is_none() {
+            let remedy = "install it, such as Debian's package `xen-utils-common`";
+            return obstacle("`xl` is not installed", remedy);
+        }
+        match xen.granted_pages_max.get() {
+            Some(pages) if *pages >= GRANTED_PAGES_LEAST => Ok(()),
+            Some(pages) => obstacle(
+                &format!(
+                    "programs may grant {pages} pages to domains, and a partition needs some \
+                     {GRANTED_PAGES_LEAST}"
+                ),
+                "`echo 65536 >/sys/module/xen_gntalloc/parameters/limit`",
+            ),
+            None => obstacle(
+                "programs can't grant pages to domains: the module `xen-gntalloc` is not loaded",
+                "`modprobe xen-gntalloc`",
+            ),
         }
     }
 

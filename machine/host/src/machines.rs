@@ -100,6 +100,7 @@ impl Machine {
             ("sys/hypervisor/version/major", "4\n"),
             ("sys/hypervisor/version/minor", "17\n"),
             ("sys/hypervisor/version/extra", ".7\n"),
+            ("sys/module/xen_gntalloc/parameters/limit", "1024\n"),
             ("usr/sbin/xl", ""),
         ] {
             machine.write(path, text);

@@ -21,6 +21,7 @@ use crate::fieldbus::FieldbusJob;
 use crate::fieldbus::wire::HostBus;
 use crate::kvm::{self, GuestInterior};
 use crate::qemu::{self, QemuInterior};
+use crate::xen::{self, XenInterior};
 
 /// Threads of the process, or a guest. The backend's surroundings fill it in, and nothing else
 /// reads it.
@@ -34,6 +35,7 @@ enum Inside {
     Threads,
     Microvm(GuestInterior),
     Qemu(QemuInterior),
+    Xen(XenInterior),
 }
 
 /// An interior that has all that it needs; threads need nothing.
@@ -43,6 +45,7 @@ pub(crate) enum Ready {
     Threads,
     Microvm(Box<kvm::Ready>),
     Qemu(Box<qemu::Ready>),
+    Xen(Box<xen::Ready>),
 }
 
 impl Interior {
@@ -56,12 +59,18 @@ impl Interior {
         Self(Inside::Qemu(guest))
     }
 
+    /// Makes the interior of a process whose guest is a domain of Xen.
+    pub(crate) fn xen(guest: XenInterior) -> Self {
+        Self(Inside::Xen(guest))
+    }
+
     /// Gives the files that it names other numbers, each once.
     pub(crate) fn renumber(&mut self, new: &mut dyn FnMut(i32) -> i32) {
         match &mut self.0 {
             Inside::Threads => {}
             Inside::Microvm(guest) => guest.renumber(new),
             Inside::Qemu(guest) => guest.renumber(new),
+            Inside::Xen(guest) => guest.renumber(new),
         }
     }
 
@@ -86,6 +95,9 @@ impl Interior {
                 let ready = qemu::Ready::new(program, fieldbus, guest, region, exchange)?;
                 Ready::Qemu(Box::new(ready))
             }
+            Inside::Xen(guest) => {
+                Ready::Xen(Box::new(xen::Ready::new(program, guest, region, exchange)?))
+            }
         })
     }
 }
@@ -95,7 +107,7 @@ impl Ready {
     pub(crate) fn seal_waiting(&self) -> fn() -> Result<(), String> {
         match self {
             Self::Microvm(_) => kvm::seal,
-            Self::Threads | Self::Qemu(_) => || Ok(()),
+            Self::Threads | Self::Qemu(_) | Self::Xen(_) => || Ok(()),
         }
     }
 
@@ -114,6 +126,7 @@ impl Ready {
         match (self, fieldbus) {
             (Self::Microvm(guest), _) => guest.run(program, orders),
             (Self::Qemu(guest), _) => guest.run(program, region, orders),
+            (Self::Xen(guest), _) => guest.run(program, region, orders),
             (Self::Threads, None) => {
                 let none = || Ok::<_, Infallible>(NoFieldbus);
                 threads::run(program, region, exchange, none, orders)

@@ -6,6 +6,7 @@
 //! | `container` | [`container`] | such a process in a container of `runc` or `crun` |
 //! | `kvm` | [`kvm`] | a guest of our own virtual machine monitor, which is such a process |
 //! | `qemu` | [`qemu`] | a guest of QEMU, which such a process starts and keeps |
+//! | `xen` | [`xen`] | a domain of Xen, which such a process keeps |
 //!
 //! Everything that differs between them behind [`process::Partition`] is in two traits: one for the
 //! settings of a partition, in [`setting`], one for the surroundings of its process, in
@@ -32,3 +33,4 @@ pub mod qemu;
 pub mod rooms;
 pub mod setting;
 mod surroundings;
+pub mod xen;

@@ -22,6 +22,7 @@ use crate::qemu::QemuSetting;
 use crate::qemu::disk::DiskSetting;
 use crate::qemu::linux::{LinuxSetting, LinuxSettingError};
 use crate::surroundings::Surroundings;
+use crate::xen::XenSetting;
 
 /// Everything that a backend is given for a partition, beside its job and its exchange.
 #[derive(Clone, Debug)]
@@ -123,10 +124,11 @@ impl BackendSetting {
             return Ok(Self::new(linux));
         }
         Ok(match partition.backend {
-            Backend::Process | Backend::Xen => Self::default(),
+            Backend::Process => Self::default(),
             Backend::Container => Self::new(ContainerWish::of(partition, fieldbus, builds)),
             Backend::Kvm => Self::new(GuestSetting::of(partition)?),
             Backend::Qemu => Self::new(QemuSetting::of(partition)),
+            Backend::Xen => Self::new(XenSetting::of(partition)),
         })
     }
 
@@ -215,8 +217,7 @@ mod tests {
 
     #[test]
     fn a_setting_is_of_the_backend_that_the_partition_names() {
-        let realised = Backend::ALL.into_iter().filter(|it| it.declaration().is_realised);
-        for backend in realised {
+        for backend in Backend::ALL {
             let partition = partition(backend);
             let setting = BackendSetting::of(&partition, None, None, Path::new(".")).unwrap();
             assert_eq!(setting.declaration().word, backend.name());

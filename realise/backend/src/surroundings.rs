@@ -10,7 +10,7 @@
 //!
 //! | method | when |
 //! |--------|------|
-//! | [`prepare`](Surroundings::prepare) | before the process is spawned |
+//! | [`make_exchange`](Surroundings::make_exchange), [`prepare`](Surroundings::prepare) | before the process is spawned |
 //! | [`wait_until_started`](Surroundings::wait_until_started) | after that, before it gets its job |
 //! | [`process_id`](Surroundings::process_id), [`order`](Surroundings::order) … | while it runs |
 //! | [`kill`](Surroundings::kill) | where it does not end in order |
@@ -24,6 +24,9 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use quietcore_exchange::Shape;
+use quietcore_process::exchange::Exchange;
+use quietcore_process::memory::DeviceMemory;
 use quietcore_scan::process::job::Order;
 
 use crate::job::Job;
@@ -39,6 +42,8 @@ pub(crate) struct Start<'a> {
     pub(crate) program: &'a Path,
     /// Files that the process gets, under the numbers that the job has; the exchange is the last.
     pub(crate) files: Vec<OwnedFd>,
+    /// The part of the exchange's file that it is, where that is a device.
+    pub(crate) device: Option<DeviceMemory>,
     /// Arguments that name the partition's owner.
     pub(crate) owner: Vec<String>,
 }
@@ -72,6 +77,14 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
     /// threads have other numbers then.
     fn process_id(&self) -> Option<u32> {
         None
+    }
+
+    /// Makes the exchange of a partition, before anything else is prepared.
+    ///
+    /// # Errors
+    /// When there is no memory for it, or nobody to share it with.
+    fn make_exchange(&mut self, shape: &Shape) -> Result<Exchange, PartitionError> {
+        Ok(Exchange::create_with(shape, |needed| self.exchange_bytes(needed))?)
     }
 
     /// Returns the size of the exchange's file in bytes; at least `needed`.

@@ -6,7 +6,6 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     word: "container",
     title: "A container, run by `runc` or `crun`",
     noun: "container",
-    is_realised: true,
     requires: HostRequirement::ContainerRuntime,
     program: ProgramForm::Module,
     memory: MemoryForm::Heap,
@@ -17,6 +16,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: true,
     is_probed_by_hand: true,
     has_control_group: true,
+    has_channels: true,
     drives_fieldbus: true,
     has_guest_choice: false,
     // What others start is the container, and none is started inside of it.

@@ -11,7 +11,6 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     word: "kvm",
     title: "A guest of our own virtual machine monitor",
     noun: "guest under KVM",
-    is_realised: true,
     requires: HostRequirement::Kvm,
     program: ProgramForm::GuestImage,
     memory: MemoryForm::Own {
@@ -26,6 +25,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: true,
     has_control_group: false,
+    has_channels: true,
     drives_fieldbus: true,
     has_guest_choice: false,
     within_container: Backend::Kvm,

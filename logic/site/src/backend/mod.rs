@@ -7,9 +7,9 @@
 
 mod container;
 mod kvm;
-mod planned;
 mod process;
 mod qemu;
+mod xen;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -50,8 +50,6 @@ pub struct BackendDeclaration {
     pub title: &'static str,
     /// Noun in a step of a plan: `start partition … as a …`.
     pub noun: &'static str,
-    /// `true` if this version realises it.
-    pub is_realised: bool,
     /// The need that not every machine meets.
     pub requires: HostRequirement,
     /// The form that a program is compiled to, which decides whose threads its tasks are.
@@ -73,6 +71,8 @@ pub struct BackendDeclaration {
     /// `true` if a partition has a control group of its own, which has to be given real-time run
     /// time where the kernel divides it.
     pub has_control_group: bool,
+    /// `true` if channels can lead to a partition and from it.
+    pub has_channels: bool,
     /// `true` if a fieldbus can be driven.
     pub drives_fieldbus: bool,
     /// `true` if a partition chooses its guest's machine: how its instructions are run, and which
@@ -93,6 +93,8 @@ pub enum HostRequirement {
     Kvm,
     /// The program `qemu-system-x86_64`, and what its accelerator needs.
     Qemu,
+    /// Xen, of which this kernel is dom0, and the program `xl`.
+    Xen,
 }
 
 /// The form that a program is compiled to.
@@ -138,7 +140,7 @@ impl Backend {
             Self::Container => &container::DECLARATION,
             Self::Kvm => &kvm::DECLARATION,
             Self::Qemu => &qemu::DECLARATION,
-            Self::Xen => &planned::XEN,
+            Self::Xen => &xen::DECLARATION,
         }
     }
 
@@ -203,6 +205,7 @@ impl HostRequirement {
         match self {
             Self::Nothing => Ok(()),
             Self::Kvm => machine.kvm.clone(),
+            Self::Xen => machine.xen.clone(),
             Self::Qemu => {
                 let emulates = partition.is_some_and(|it| it.accelerator == Accelerator::Tcg);
                 let kvm = || if emulates { Ok(()) } else { machine.kvm.clone() };
@@ -255,11 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_that_runs_the_probe_is_realised() {
-        let probed = |it: &BackendDeclaration| it.runs_probe || it.is_probed_by_hand;
-        let probed = Backend::words_where(probed);
-        let realised = Backend::words_where(|it| it.is_realised);
-        assert!(probed.iter().all(|word| realised.contains(word)), "{probed:?}");
+    fn probes_in_guests_have_a_backend_with_guests() {
         let of_guests = Backend::OF_PROBES_IN_GUESTS.declaration();
         assert!(of_guests.program == ProgramForm::GuestImage && of_guests.is_probed_by_hand);
     }

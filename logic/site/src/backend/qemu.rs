@@ -16,7 +16,6 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     word: "qemu",
     title: "A guest of QEMU",
     noun: "guest of QEMU",
-    is_realised: true,
     requires: HostRequirement::Qemu,
     program: ProgramForm::GuestImage,
     memory: MemoryForm::Own {
@@ -31,6 +30,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,
+    has_channels: true,
     drives_fieldbus: true,
     has_guest_choice: true,
     within_container: Backend::Qemu,
@@ -41,7 +41,6 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
     word: "qemu",
     title: "A Linux guest of QEMU",
     noun: "Linux guest of QEMU",
-    is_realised: true,
     requires: HostRequirement::Qemu,
     program: ProgramForm::Module,
     memory: MemoryForm::Own {
@@ -56,6 +55,7 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
     runs_probe: true,
     is_probed_by_hand: false,
     has_control_group: false,
+    has_channels: true,
     drives_fieldbus: true,
     has_guest_choice: true,
     within_container: Backend::Qemu,
@@ -66,7 +66,6 @@ pub(super) const FROM_DISK: BackendDeclaration = BackendDeclaration {
     word: "qemu",
     title: "A guest of QEMU that starts from its disk",
     noun: "guest of QEMU from its disk",
-    is_realised: true,
     requires: HostRequirement::Qemu,
     program: ProgramForm::Nothing,
     memory: MemoryForm::Own {
@@ -80,6 +79,7 @@ pub(super) const FROM_DISK: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,
+    has_channels: false,
     drives_fieldbus: false,
     has_guest_choice: true,
     within_container: Backend::Qemu,

@@ -119,11 +119,10 @@ impl Refusals<'_> {
                 );
             }
         }
-        if partition.declaration().is_realised {
-            self.not_realised(partition, &key);
-            self.probe(partition, &key);
-            self.memory(partition, &key);
-        }
+        self.not_realised(partition, &key);
+        self.probe(partition, &key);
+        self.memory(partition, &key);
+        self.channels(partition, &key);
         self.spinning(partition, &key);
         self.demand(partition, &key);
     }
@@ -131,11 +130,6 @@ impl Refusals<'_> {
     fn backend(&mut self, partition: &Partition, key: &str) {
         let backend = partition.backend;
         let declaration = partition.declaration();
-        if !declaration.is_realised {
-            let reason = format!("backend `{backend}` is not there yet");
-            let realised = either(Backend::words_where(|it| it.is_realised));
-            return self.refuse(key, reason, format!("choose {realised}"));
-        }
         if let Err(Obstacle { what, remedy }) =
             declaration.requires.check(Some(partition), self.site, self.machine)
         {
@@ -162,6 +156,28 @@ impl Refusals<'_> {
                 &key("program.early_wake"),
                 format!("a task that never sleeps leaves nothing to the other {}", count - 1),
                 "choose `adaptive`",
+            );
+        }
+    }
+
+    /// Refuses channels where the backend has none.
+    fn channels(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        if partition.declaration().has_channels {
+            return;
+        }
+        let mut channels = self.site.channels().iter();
+        if let Some(channel) =
+            channels.find(|it| it.from.is(&partition.name) || it.to.is(&partition.name))
+        {
+            let having = either(Backend::words_where(|it| it.has_channels));
+            self.refuse(
+                &key("backend"),
+                format!(
+                    "a partition of the backend `{}` has no channels, and `{}` leads to it or from \
+                     it",
+                    partition.backend, channel.name
+                ),
+                format!("choose the backend {having}"),
             );
         }
     }

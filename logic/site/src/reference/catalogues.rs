@@ -22,18 +22,19 @@ fn backends() -> String {
     let mut text = "
 ## What a backend can
 
-`plan` refuses what a backend can't do, and backends that aren't there yet: they have no row.
+`plan` refuses what a backend can't do.
 
 | backend | it needs | a program is | `memory` is | `budget` | `cache` | `early_wake` | no `model` |
 |---------|----------|--------------|-------------|----------|---------|--------------|------------|
 "
     .to_owned();
-    for backend in Backend::ALL.map(Backend::declaration).into_iter().filter(|it| it.is_realised) {
+    for backend in Backend::ALL.map(Backend::declaration) {
         let requires = match backend.requires {
             HostRequirement::Nothing => NONE,
             HostRequirement::ContainerRuntime => "a container runtime",
             HostRequirement::Kvm => "`/dev/kvm`, and a processor that runs guests",
             HostRequirement::Qemu => "`qemu-system-x86_64`, and what `kvm` needs but for `tcg`",
+            HostRequirement::Xen => "dom0 of Xen with `xl`",
         };
         let program = match backend.program {
             ProgramForm::Module => "a module, its tasks threads of Linux",

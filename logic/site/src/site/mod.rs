@@ -205,7 +205,9 @@ impl Site {
         let under_kvm = |partition: &Partition| match partition.declaration().requires {
             HostRequirement::Kvm => true,
             HostRequirement::Qemu => partition.accelerator == Accelerator::Kvm,
-            HostRequirement::Nothing | HostRequirement::ContainerRuntime => false,
+            HostRequirement::Nothing | HostRequirement::ContainerRuntime | HostRequirement::Xen => {
+                false
+            }
         };
         self.partitions.iter().any(under_kvm)
     }

@@ -210,7 +210,7 @@ fn memory_and_processes_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn backends_that_are_not_there_yet_name_the_one_that_is() {
+fn backends_that_the_machine_has_not_name_the_one_that_it_has() {
     let bare = Machine { containers: Vec::new(), ..machine(2) };
     for backend in ["container", "kvm", "qemu", "xen"] {
         let text = init(&machine(2), Example::Quickstart, "site.toml");

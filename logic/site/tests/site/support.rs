@@ -28,9 +28,16 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         dma_latency: true,
         kvm: Err(no_guests()),
         qemu: Err(no_qemu()),
+        xen: Err(no_xen()),
         containers: vec![(ContainerRuntime::Runc, Ok(()))],
         container_real_time_us: None,
     }
+}
+
+/// Why there are no domains of Xen.
+fn no_xen() -> Obstacle {
+    let what = "this kernel is not dom0 of Xen, which starts other domains".to_owned();
+    Obstacle { what, remedy: "choose `process`".into() }
 }
 
 /// Why there are no guests of QEMU.

@@ -147,8 +147,7 @@ fn backends(wanted: impl Fn(&BackendDeclaration) -> bool) -> String {
 fn kvm_speed(view: &View<'_>) -> Finding {
     let speed = &view.facts.virtualization.kvm.speed;
     let needs = BackendDeclaration::needs_kvm;
-    let [lost, others] =
-        [true, false].map(|lost| backends(|it| it.is_realised && needs(it) == lost));
+    let [lost, others] = [true, false].map(|lost| backends(|it| needs(it) == lost));
     let draft =
         finding("kvm-guest-speed", Area::Virtualization, "guests under KVM, by calibration")
             .right("run by the processor")

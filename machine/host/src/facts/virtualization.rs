@@ -75,6 +75,11 @@ impl Virtualization {
         source.program("qemu-system-x86_64")
     }
 
+    /// Finds the program by which dom0 of Xen starts other domains.
+    pub fn find_xl(source: &Source) -> Reading<String> {
+        source.program("xl")
+    }
+
     /// Returns `true` if this kernel runs on a hypervisor; `None` if the processor can't be asked.
     pub fn is_guest(&self) -> Option<bool> {
         match &self.hypervisor {

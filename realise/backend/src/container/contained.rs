@@ -45,7 +45,7 @@ impl Surroundings for Contained {
         job: &mut Cow<'_, Job>,
         command: &mut Command,
     ) -> Result<(), PartitionError> {
-        let Start { program, files, owner } = start;
+        let Start { program, files, owner, .. } = start;
         job.to_mut().renumber(&mut |here| renumbered(&files, here));
         self.quarters = Some(Quarters::furnish(&self.setting, (program, owner), files, command)?);
         Ok(())

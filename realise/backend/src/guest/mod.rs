@@ -9,7 +9,10 @@
 //! | module | content |
 //! |---|---|
 //! | `channels` | their memory files, and their addresses in the guest |
+//! | `console` | the text that it writes |
+//! | `control` | the control memory, where the host has no addresses of its choice |
 //! | [`delivery`] | new builds for a process that can't open files |
+//! | `introduction` | the first words between host and guest, where they share such memory |
 //! | `mail` | the guest's post |
 //! | `network` | the wire of its fieldbus, and the thread that serves it |
 //! | `programs` | programs from their files into the slots |
@@ -18,8 +21,11 @@
 //! | `crash` | a crash in words |
 
 pub(crate) mod channels;
+pub(crate) mod console;
+pub(crate) mod control;
 pub(crate) mod crash;
 pub mod delivery;
+pub(crate) mod introduction;
 pub(crate) mod mail;
 pub(crate) mod network;
 pub(crate) mod programs;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use quietcore_site::Backend;
 use quietcore_units::CpuSet;
 
 use super::descendants::Mark;
-use super::{PartitionError, Room};
+use super::{ExchangeName, PartitionError, Room};
 use crate::job::Job;
 use crate::setting::Setting;
 use crate::surroundings::{Start, Surroundings};
@@ -60,7 +60,10 @@ impl Surroundings for AmongOthers {
         command: &mut Command,
     ) -> Result<(), PartitionError> {
         self.mark.put_on(command);
-        let exchange = start.files.last().map(|file| file.as_raw_fd().to_string());
+        let name = |file: &OwnedFd| {
+            ExchangeName { descriptor: file.as_raw_fd(), device: start.device }.to_string()
+        };
+        let exchange = start.files.last().map(name);
         command.preserved_fds(start.files);
         command.arg("partition").args(exchange).args(start.owner);
         Ok(())

@@ -39,6 +39,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use crate::container::ContainerError;
 use crate::job::Job;
 use crate::surroundings::{STOP_GRACE, Start, Surroundings};
+use crate::xen::XenError;
 use hold::{BySignal, Holder, Means};
 use orders::Orders;
 use printed::Prints;
@@ -103,6 +104,9 @@ pub enum PartitionError {
     /// Its container can't be started.
     #[error(transparent)]
     Container(#[from] ContainerError),
+    /// Its domain can't be started.
+    #[error(transparent)]
+    Xen(#[from] XenError),
     /// The job, or an order, can't be handed over.
     #[error("the job could not be handed to the partition")]
     Job(#[source] io::Error),
@@ -176,12 +180,12 @@ impl Partition {
         let mut job = Cow::Borrowed(job);
         let mut around = room.surround()?;
         let share = room.hold_share()?;
-        let exchange =
-            Arc::new(Exchange::create_with(shape, |needed| around.exchange_bytes(needed))?);
+        let exchange = Arc::new(around.make_exchange(shape)?);
         let file = OwnedFd::from(exchange.file().map_err(PartitionError::Job)?);
         files.push(file);
         let mut command = Command::new(program);
-        let start = Start { program, files, owner: room.owner_arguments() };
+        let (device, owner) = (exchange.device(), room.owner_arguments());
+        let start = Start { program, files, device, owner };
         around.prepare(start, &mut job, &mut command)?;
         let mut partition = Self::spawn(command, exchange, around)?;
         if let Err(error) = partition.around.wait_until_started(&partition.child) {

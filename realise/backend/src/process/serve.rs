@@ -45,8 +45,9 @@ fn stacks_of(tasks: usize) -> u64 {
     (tasks + THREADS_BESIDE) as u64 * STACK_BYTES_MAX
 }
 
-/// The name of the exchange on the command line: the number of its file, or in a Linux guest that
-/// of `/dev/mem`, then `@ADDRESS+BYTES`.
+/// The name of the exchange on the command line: the number of its file, which is memory of a
+/// device where `@ADDRESS+BYTES` follows: `/dev/mem` in a Linux guest, or pages that Xen grants a
+/// domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExchangeName {
     pub(crate) descriptor: i32,

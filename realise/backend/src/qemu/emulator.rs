@@ -18,22 +18,20 @@ use quietcore_boot::devices::{
 use quietcore_boot::port;
 use quietcore_host::Source;
 use quietcore_host::facts::Virtualization;
-use quietcore_microvm::devices::console::Console;
 use quietcore_process::bound;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_site::Accelerator;
 use quietcore_units::{ByteSize, CpuSet, Scheduling};
 
+use crate::guest::console::collect;
 use crate::guest::network::address_in_words;
 
 /// Longest line of QEMU's own words that is passed on whole.
 const LINE_BYTES_MAX: u64 = 1 << 10;
-/// Bytes of the console that are taken at once.
-const CONSOLE_BYTES: usize = 4 << 10;
 /// Begin of a line by which QEMU explains the line before it.
 const CONTINUED: &str = "Is another process using";
-/// Stack of a thread that passes lines on.
+/// Stack of the thread that passes lines on.
 const STACK_BYTES: usize = 256 << 10;
 
 /// The parts of a guest's machine, as files.
@@ -293,25 +291,6 @@ fn place(number: usize) -> Result<String, String> {
 
 fn path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
-}
-
-/// Returns the place of a guest's words that keeps some of them in a console, and counts the rest.
-pub(super) fn into(console: Console) -> impl FnMut(&[u8]) + Send + 'static {
-    move |bytes| console.say(bytes)
-}
-
-/// Passes on what the guest writes to its console, until QEMU has ended.
-fn collect(
-    mut say: impl FnMut(&[u8]) + Send + 'static,
-    mut pipe: impl Read + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
-    let thread = thread::Builder::new().name("console".to_owned()).stack_size(STACK_BYTES);
-    thread.spawn(move || {
-        let mut bytes = [0; CONSOLE_BYTES];
-        while let Ok(count @ 1..) = pipe.read(&mut bytes) {
-            say(&bytes[..count]);
-        }
-    })
 }
 
 /// Passes on what QEMU itself says, line by line, until it has ended. The last line is in `said`.

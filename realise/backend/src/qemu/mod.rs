@@ -15,23 +15,19 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `control` | the control memory |
 //! | [`disk`] | guests that start from their disks, any operating system |
 //! | `doorbell` | its device, and the call for the guest's attention |
 //! | `emulator` | QEMU's process |
 //! | `host` | the surroundings of the partition's process |
-//! | `introduction` | the first words between host and guest |
 //! | [`linux`] | guests that run Linux |
 //! | `monitor` | QEMU's monitor |
 //! | `network` | the wire of its fieldbus, behind a socket |
 //! | `setting` | the words of the site file about the guest |
 
-mod control;
 pub mod disk;
 mod doorbell;
 mod emulator;
 mod host;
-mod introduction;
 pub mod linux;
 mod monitor;
 mod network;
@@ -47,7 +43,6 @@ use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
 use quietcore_exchange::{Region, Slot};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
-use quietcore_microvm::processor::counter::Counter;
 use quietcore_microvm::slot::Shared;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
@@ -64,24 +59,22 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::fieldbus::FieldbusJob;
 use crate::guest::channels::Channels;
+use crate::guest::console::into;
+use crate::guest::control::{Control, post_bytes};
 use crate::guest::delivery::Delivery;
+use crate::guest::introduction::{introduce, moment, now_by_host};
 use crate::guest::mail::Mail;
 use crate::guest::network::{mapped, words};
 use crate::guest::programs::{self, Programs, slot_size};
 use crate::guest::staging::Staging;
 use crate::guest::{in_words, note_refused_of_all, translate};
-use control::{Control, post_bytes};
 use doorbell::Doorbell;
-use emulator::{Emulator, Parts, into, status_of_guest};
-use introduction::introduce;
+use emulator::{Emulator, Parts, status_of_guest};
 use monitor::Monitor;
 use network::Network;
 
 pub(crate) use setting::QemuInterior;
 pub use setting::QemuSetting;
-
-/// Rate at which counts of the host's counter are compared; any will do.
-const ANY_RATE: u64 = 1_000_000_000;
 
 /// A guest that waits for its first instruction, with everything that it needs.
 pub(crate) struct Ready {
@@ -114,7 +107,7 @@ impl Ready {
         region: Region<'_>,
         exchange: &File,
     ) -> Result<Self, String> {
-        let begun = moment(Counter::new(ANY_RATE, 0));
+        let begun = now_by_host();
         let is_real = interior.setting.accelerator == Accelerator::Kvm;
         let locked = settings::lock_memory().and_then(|()| may_lock_much());
         let memory_refused = locked.err().map(|error| number_of(&error));
@@ -203,8 +196,9 @@ impl Ready {
         let letter = GuestJob { late_beyond: None, ..letter }.to_bytes();
         self.staging.post(&letter.map_err(|error| error.to_string())?)?;
         self.monitor.resume().map_err(in_words)?;
-        let introduced =
-            introduce(&self.control, &mut self.emulator, region, self.begun, &mut self.page);
+        let emulator = &mut self.emulator;
+        let ended = || emulator.ended().map(|status| format!("QEMU ended: {status}"));
+        let introduced = introduce(&self.control, ended, region, self.begun, &mut self.page);
         let Some(counter) = introduced? else { return Ok(()) };
         // Whether it is granted was tried before.
         let _ = settings::schedule_other(thread, policy);
@@ -260,11 +254,6 @@ fn page(setting: &QemuSetting, region: Region<'_>) -> HostPage {
         job: AddressRange { address: places::POST, bytes: post_bytes() },
         ..HostPage::default()
     }
-}
-
-fn moment(counter: Counter) -> Moment {
-    let now = counter.moment();
-    Moment { counter: now.counter, host_ns: now.host_ns }
 }
 
 /// Checks that QEMU, which takes more memory than this process, may lock all of it.

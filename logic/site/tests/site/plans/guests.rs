@@ -33,6 +33,22 @@ fn a_guest_under_qemu_needs_qemu_and_kvm_unless_it_is_emulated() {
 }
 
 #[test]
+fn a_domain_of_xen_needs_dom0_and_has_no_channels() {
+    let text = "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+                backend = \"xen\"\n[partition.vcr]\ncpus = [1]\n[partition.program]\n\
+                model = \"m\"\nperiod = \"10 ms\"\n";
+    let alone = read_text(text).unwrap();
+    assert!(!alone.has_guests_under_kvm());
+    refused(&alone, &machine(2), "partition.a.backend", "this kernel is not dom0 of Xen");
+    let dom0 = Machine { xen: Ok(()), ..machine(2) };
+    assert!(plan_run(&alone, &dom0).is_ok());
+    let channel = "[[channel]]\nname = \"setpoint\"\nfrom = \"host\"\nto = \"a\"\n\
+                   signals = [{ name = \"speed\", type = \"f64\" }]\n";
+    let with_channel = read_text(&format!("{text}{channel}")).unwrap();
+    refused(&with_channel, &dom0, "partition.a.backend", "has no channels, and `setpoint` leads");
+}
+
+#[test]
 fn a_choice_of_the_machine_and_a_fieldbus_are_refused_where_there_is_none() {
     let text = "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
                 backend = \"BACKEND\"\nguest = { accelerator = \"tcg\" }\n[partition.vcr]\n\

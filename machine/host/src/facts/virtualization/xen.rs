@@ -5,11 +5,16 @@
 //! | version | `/sys/hypervisor/version/{major,minor,extra}` |
 //! | dom0 | `/proc/xen/capabilities` (xenfs), or bit 11 of `/sys/hypervisor/properties/features` |
 //! | kind of guest | `/sys/hypervisor/guest_type` |
+//! | limit of granted pages | `/sys/module/xen_gntalloc/parameters/limit` |
 
 use serde::{Deserialize, Serialize};
 
+use super::Virtualization;
 use crate::reading::Reading;
 use crate::source::Source;
+
+/// The limit of granted pages.
+const GRANTED_PAGES_MAX: &str = "/sys/module/xen_gntalloc/parameters/limit";
 
 /// The word of `/proc/xen/capabilities` for a domain that controls others.
 const CONTROLS: &str = "control_d";
@@ -28,6 +33,10 @@ pub struct Xen {
     pub guest_type: Reading<String>,
     /// Path of the program `xl`, with which dom0 starts others.
     pub xl: Reading<String>,
+    /// Pages of 4 KiB that programs of dom0 may grant to other domains; absent where the module
+    /// for that is not loaded.
+    #[serde(default)]
+    pub granted_pages_max: Reading<u64>,
 }
 
 pub(super) fn read(source: &Source) -> Xen {
@@ -35,7 +44,8 @@ pub(super) fn read(source: &Source) -> Xen {
         version: version(source),
         is_dom0: is_dom0(source),
         guest_type: source.text("/sys/hypervisor/guest_type"),
-        xl: source.program("xl"),
+        xl: Virtualization::find_xl(source),
+        granted_pages_max: source.value(GRANTED_PAGES_MAX),
     }
 }
 
@@ -82,6 +92,21 @@ mod tests {
         assert_eq!(xen.xl, Read("/usr/sbin/xl".to_owned()));
         machine.write("proc/xen/capabilities", "\n");
         assert_eq!(facts(&machine).is_dom0, Read(false));
+    }
+
+    #[test]
+    fn a_domain_needs_dom0_its_program_and_pages_that_may_be_granted() {
+        let obstacle = |machine: &Machine| machine.facts().machine().xen.unwrap_err().what;
+        assert!(obstacle(&Machine::tuned()).contains("not dom0 of Xen"));
+        let mut machine = Machine::dom0();
+        let limit = "sys/module/xen_gntalloc/parameters/limit";
+        assert!(obstacle(&machine).contains("may grant 1024 pages"), "the module's own limit");
+        machine.write(limit, "65536\n");
+        assert_eq!(machine.facts().machine().xen, Ok(()));
+        machine.remove(limit);
+        assert!(obstacle(&machine).contains("`xen-gntalloc` is not loaded"));
+        machine.remove("usr/sbin/xl");
+        assert!(obstacle(&machine).contains("`xl` is not installed"));
     }
 
     #[test]

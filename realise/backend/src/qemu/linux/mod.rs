@@ -38,7 +38,6 @@ use std::time::Duration;
 use quietcore_boot::HostPage;
 use quietcore_exchange::{Recorder, Region};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
-use quietcore_microvm::processor::counter::Counter;
 use quietcore_process::readback;
 use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
@@ -49,14 +48,15 @@ use quietcore_scan::process::orders::{Orders, Taken};
 use quietcore_site::Accelerator;
 use quietcore_units::{ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
 
-use super::control::Control;
-use super::emulator::{Emulator, into, others};
-use super::introduction::introduce;
+use super::emulator::{Emulator, others};
 use super::monitor::Monitor;
 use super::network::Network;
-use super::{ANY_RATE, End, may_lock_much, moment, outcome};
+use super::{End, may_lock_much, outcome};
 use crate::guest::channels::Channels;
+use crate::guest::console::into;
+use crate::guest::control::Control;
 use crate::guest::in_words;
+use crate::guest::introduction::{introduce, moment, now_by_host};
 use crate::guest::network::mapped;
 use machine::{Parts, command};
 use parcel::Parcel;
@@ -77,7 +77,7 @@ pub(crate) fn run(
     exchange: &File,
     orders: &Orders,
 ) -> Result<(), String> {
-    let begun = moment(Counter::new(ANY_RATE, 0));
+    let begun = now_by_host();
     let locked = settings::lock_memory().and_then(|()| may_lock_much());
     let memory_refused = locked.err().map(|error| number_of(&error));
     let channels = job.program().map(Channels::open).transpose()?;
@@ -111,7 +111,8 @@ pub(crate) fn run(
     send_first(job, &port, threads.clone())?;
     monitor.resume().map_err(in_words)?;
     let mut page = HostPage { memory_bytes: job.setting.memory.get(), ..HostPage::default() };
-    let introduced = introduce(&control, &mut emulator, region, begun, &mut page);
+    let ended = || emulator.ended().map(|status| format!("QEMU ended: {status}"));
+    let introduced = introduce(&control, ended, region, begun, &mut page);
     let counter = match introduced {
         Ok(Some(counter)) => counter,
         Ok(None) => return Ok(()),

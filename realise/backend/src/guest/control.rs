@@ -1,11 +1,13 @@
-//! The control memory of a guest under QEMU, from the host's side: host page and records, the
-//! introduction, the post, the code of programs ([`quietcore_boot::devices`]).
+//! The control memory of a guest whose host has no addresses of its choice, from the host's side:
+//! host page and records, the introduction, the post, the code of programs
+//! ([`quietcore_boot::devices`]).
 
 use std::fs::File;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use quietcore_boot::devices::{
-    ALIGNMENT, INTRODUCTION, INTRODUCTION_WORDS, Introduction, POST_OFFSET, RECORDS_PLACE,
+    ALIGNMENT, END, INTRODUCTION, INTRODUCTION_WORDS, Introduction, POST_OFFSET, RECORDS_PLACE,
 };
 use quietcore_boot::post::bytes_for;
 use quietcore_boot::{
@@ -15,13 +17,13 @@ use quietcore_boot::{
 use quietcore_microvm::slot::{Shared, SharedError};
 use quietcore_units::ByteSize;
 
-use crate::guest::POST_BYTES;
+use super::POST_BYTES;
 
 const WORD_BYTES: usize = size_of::<AtomicU64>();
 
 /// The control memory, mapped for as long as this process lives.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Control {
+pub(crate) struct Control {
     memory: &'static Shared,
     /// The bytes of a code slot.
     slot: u64,
@@ -32,16 +34,26 @@ impl Control {
     ///
     /// # Errors
     /// When it can't be had.
-    pub(super) fn create(slot: ByteSize) -> Result<Self, SharedError> {
-        let slot = slot.get().next_multiple_of(ALIGNMENT);
-        let bytes = (code_offset() + 2 * slot).next_power_of_two();
-        let memory = Shared::create("quietcore-control", ByteSize::new(bytes))?;
-        let control = Self { memory: Box::leak(Box::new(memory)), slot };
-        control.introduction().begin([0, 1].map(|index| control.code_at(index)));
-        Ok(control)
+    pub(crate) fn create(slot: ByteSize) -> Result<Self, SharedError> {
+        let bytes = ByteSize::new(Self::bytes(slot).get().next_power_of_two());
+        Ok(Self::of(Shared::create("quietcore-control", bytes)?, slot))
     }
 
-    pub(super) fn file(&self) -> &File {
+    /// Returns the bytes that it needs for code slots of this size.
+    pub(crate) fn bytes(slot: ByteSize) -> ByteSize {
+        ByteSize::new(code_offset() + 2 * slot.get().next_multiple_of(ALIGNMENT))
+    }
+
+    /// Begins it in memory that is zero and has at least [`bytes`](Self::bytes). It is not given
+    /// back.
+    pub(crate) fn of(memory: Shared, slot: ByteSize) -> Self {
+        let slot = slot.get().next_multiple_of(ALIGNMENT);
+        let control = Self { memory: Box::leak(Box::new(memory)), slot };
+        control.introduction().begin([0, 1].map(|index| control.code_at(index)));
+        control
+    }
+
+    pub(crate) fn file(&self) -> &File {
         self.memory.file()
     }
 
@@ -49,8 +61,8 @@ impl Control {
     ///
     /// # Errors
     /// When it can't be mapped.
-    pub(super) fn code(&self, index: usize, size: ByteSize) -> Result<Shared, SharedError> {
-        Shared::of_file(self.file(), self.code_at(index), size.get().min(self.slot))
+    pub(crate) fn code(&self, index: usize, size: ByteSize) -> Result<Shared, SharedError> {
+        self.memory.part(self.code_at(index), size.get().min(self.slot))
     }
 
     fn code_at(&self, index: usize) -> u64 {
@@ -58,11 +70,11 @@ impl Control {
     }
 
     /// Returns the words of the post.
-    pub(super) fn post(&self) -> &'static [AtomicU64] {
+    pub(crate) fn post(&self) -> &'static [AtomicU64] {
         self.words(POST_OFFSET, bytes_for(POST_BYTES) / WORD_BYTES)
     }
 
-    pub(super) fn introduction(&self) -> Introduction<'static> {
+    pub(crate) fn introduction(&self) -> Introduction<'static> {
         let words = self.words(INTRODUCTION, INTRODUCTION_WORDS);
         Introduction::new(words.try_into().expect("so many were asked for"))
     }
@@ -71,19 +83,26 @@ impl Control {
     ///
     /// # Errors
     /// Never: the memory is large enough.
-    pub(super) fn write_page(&self, page: &HostPage) {
+    pub(crate) fn write_page(&self, page: &HostPage) {
         let written = self.memory.write(HOST_PAGE - RECORDS_PLACE, &page.to_bytes());
         written.expect("the memory is larger");
     }
 
     /// Tells the guest the time, for one thread.
-    pub(super) fn tell_time(&self, moment: Moment) {
+    pub(crate) fn tell_time(&self, moment: Moment) {
         let words = self.words(HOST_TIME - RECORDS_PLACE, HOST_TIME_WORDS);
         HostTime::new([&words[0], &words[1], &words[2]]).tell(moment);
     }
 
+    /// Returns the status that the guest has left at its end; `None` where it has left none that
+    /// there is.
+    pub(crate) fn status(&self) -> Option<u8> {
+        let told = self.words(END, 1)[0].load(Relaxed);
+        told.checked_sub(1).and_then(|status| u8::try_from(status).ok())
+    }
+
     /// Returns the record of a crash that the guest has left.
-    pub(super) fn crash_record(&self) -> Option<CrashRecord> {
+    pub(crate) fn crash_record(&self) -> Option<CrashRecord> {
         let mut bytes = [0; RECORD_BYTES];
         self.memory.read(CRASH_RECORD - RECORDS_PLACE, &mut bytes).ok()?;
         CrashRecord::from_bytes(&bytes)
@@ -101,6 +120,6 @@ fn code_offset() -> u64 {
 }
 
 /// Size of the post, in bytes, as the host page has it.
-pub(super) fn post_bytes() -> u64 {
+pub(crate) fn post_bytes() -> u64 {
     bytes_for(POST_BYTES) as u64
 }

@@ -11,8 +11,9 @@ use quietcore_microvm::processor::counter::Counter;
 use quietcore_process::remark::remark;
 
 use super::control::Control;
-use super::emulator::Emulator;
-use super::{ANY_RATE, moment};
+
+/// Rate at which counts of the host's counter are compared; any will do.
+const ANY_RATE: u64 = 1_000_000_000;
 
 /// Longest time until the guest's first instructions, firmware before them; less than the
 /// supervisor waits for the first cycle.
@@ -20,11 +21,15 @@ const BOOT: Duration = Duration::from_secs(50);
 /// The guest's counter is compared with the host's in a round of this length at most, in counts, or
 /// somebody is told: some 0.3 ms.
 const WIDTH_USUAL: u64 = 1 << 20;
+
 /// Compares the guest's counter with the host's, and writes the host page by it. Returns `None`
-/// if the partition was told to stop meanwhile.
-pub(super) fn introduce(
+/// if the partition was told to stop meanwhile. `ended` says how the guest has ended, if it has.
+///
+/// # Errors
+/// When it does not take part; in words.
+pub(crate) fn introduce(
     control: &Control,
-    emulator: &mut Emulator,
+    mut ended: impl FnMut() -> Option<String>,
     region: Region<'_>,
     begun: Moment,
     page: &mut HostPage,
@@ -37,15 +42,12 @@ pub(super) fn introduce(
             std::thread::sleep(Duration::from_micros(50));
         }
         let is_time_to_look = looks.is_multiple_of(1 << 16);
-        !is_time_to_look
-            || (emulator.ended().is_none() && Instant::now() < end && !region.stop_requested())
+        !is_time_to_look || (ended().is_none() && Instant::now() < end && !region.stop_requested())
     };
     let lead = introduction.answer(HostCounter::read, goes_on);
     let Some(Lead { counts, width }) = lead else {
-        let ended = emulator.ended();
-        emulator.end();
-        return match ended {
-            Some(status) => Err(format!("QEMU ended before the guest began: {status}")),
+        return match ended() {
+            Some(why) => Err(format!("the guest ended before it began: {why}")),
             None if region.stop_requested() => Ok(None),
             None => Err(format!("the guest did not begin within {} s", BOOT.as_secs())),
         };
@@ -56,7 +58,7 @@ pub(super) fn introduce(
                  may be off by half of that"
         ));
     }
-    let now = moment(Counter::new(ANY_RATE, 0));
+    let now = now_by_host();
     let counter = Counter::new(rate(begun, now), counts);
     let then = moment(counter);
     page.counter_hz = counter.hertz();
@@ -64,6 +66,17 @@ pub(super) fn introduce(
     control.write_page(page);
     introduction.welcome();
     Ok(Some(counter))
+}
+
+/// Returns the present moment by the host's counter, where nothing is known of its rate.
+pub(crate) fn now_by_host() -> Moment {
+    moment(Counter::new(ANY_RATE, 0))
+}
+
+/// Returns the present moment by a guest's counter.
+pub(crate) fn moment(counter: Counter) -> Moment {
+    let now = counter.moment();
+    Moment { counter: now.counter, host_ns: now.host_ns }
 }
 
 /// Returns counts a second between two moments.

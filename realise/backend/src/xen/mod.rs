@@ -1,0 +1,309 @@
+//! The backend `xen`: a partition is a domain of Xen of kind PVH, with the same kernel and program
+//! as a guest of our own monitor ([`kvm`](crate::kvm)). This machine's kernel is dom0.
+//!
+//! ```text
+//! supervisor ─► keeper ─► xl create, xl destroy
+//!     │ exchange: granted pages ──────────────────────────► the domain
+//!     └► quietcore-runtime partition                           ▲
+//!           │  control memory: host page, time, post, code ────┤ granted pages
+//!           │  event channel: the guest's attention ───────────┤
+//!           └◄ terminal of xenconsoled ◄───────────────────────┘ console
+//! ```
+//!
+//! Granted memory is announced in Xen's store, below the domain's own path
+//! ([`quietcore_boot::xen`]). The domain is made before its process and its exchange, since pages
+//! are granted to a domain that is there.
+//!
+//! | module | content |
+//! |---|---|
+//! | `domain` | the domain, and the program `xl` |
+//! | `host` | the surroundings of the partition's process |
+//! | `setting` | the words of the site file about the domain |
+
+mod domain;
+mod host;
+mod setting;
+
+use std::cell::Cell;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use quietcore_boot::devices::CONTROL;
+use quietcore_boot::post::Poster;
+use quietcore_boot::xen::DOORBELL;
+use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
+use quietcore_exchange::{Region, Slot};
+use quietcore_microvm::devices::console::{Console, ConsoleReader};
+use quietcore_microvm::slot::Shared;
+use quietcore_process::remark::remark;
+use quietcore_scan::guest::job::{GuestBuild, GuestJob};
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_scan::process::orders::Orders;
+use quietcore_xen::{DomainId, EventChannel, GrantError, GrantedArea, Store, StoreError};
+use rustix::fs::{Mode, OFlags};
+
+use crate::guest::control::{Control, post_bytes};
+use crate::guest::delivery::Delivery;
+use crate::guest::introduction::{introduce, moment, now_by_host};
+use crate::guest::mail::{Attention, Mail};
+use crate::guest::programs::{self, Programs, slot_size};
+use crate::guest::staging::Staging;
+use crate::guest::{console, in_words, translate};
+use domain::Xl;
+
+pub use domain::DomainError;
+pub(crate) use setting::XenInterior;
+pub use setting::XenSetting;
+
+/// Longest time in which the last words of a guest come through its terminal, and between two.
+const LAST_WORDS_MAX: Duration = Duration::from_millis(500);
+const LAST_WORDS_GAP: Duration = Duration::from_millis(50);
+
+/// Why there is no domain with an exchange.
+#[derive(Debug, thiserror::Error)]
+pub enum XenError {
+    /// The guest's image is not there.
+    #[error(transparent)]
+    Image(quietcore_guests::Missing),
+    /// There is no domain.
+    #[error(transparent)]
+    Domain(DomainError),
+    /// There is no memory that could be granted to it.
+    #[error(transparent)]
+    Grant(GrantError),
+    /// It can't be told of its memory.
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+impl Attention for EventChannel {
+    fn call(&self) {
+        // A domain that is gone hears nothing, and is looked for elsewhere.
+        let _ = self.notify();
+    }
+}
+
+/// A guest that waits for its first instruction, with everything that it needs.
+pub(crate) struct Ready {
+    xl: Xl,
+    store: Store,
+    domain: DomainId,
+    control: Control,
+    staging: Staging<EventChannel>,
+    delivery: Delivery,
+    first: GuestBuild,
+    page: HostPage,
+    /// An instant before the guest begins, by the host's counter.
+    begun: Moment,
+    console: ConsoleReader,
+}
+
+impl Ready {
+    /// Makes a guest ready. To be called once, by the thread that then runs it.
+    ///
+    /// # Errors
+    /// When something that the guest needs can't be had; in words.
+    pub(crate) fn new(
+        job: &ProgramJob,
+        interior: &XenInterior,
+        region: Region<'_>,
+        exchange: &File,
+    ) -> Result<Self, String> {
+        let (begun, domain) = (now_by_host(), interior.domain());
+        let xl = Xl::find().map_err(in_words)?;
+        let mut store = Store::connect().map_err(in_words)?;
+        store.watch_domains().map_err(in_words)?;
+        if let Some(cpus) = &interior.setting.cpus {
+            xl.check_affinity(domain, cpus).map_err(in_words)?;
+        }
+        let data = |slot: Slot| {
+            let section = region.data(slot).ok_or("the exchange has no data slots")?.section();
+            let bytes = (section.bytes as u64).next_multiple_of(places::PAGE_BYTES);
+            let shared = Shared::of_device(exchange, section.offset as u64, bytes);
+            shared.map(Arc::new).map_err(in_words)
+        };
+        let data = [data(Slot::A)?, data(Slot::B)?];
+        let program = programs::read(&job.build.module, data[0].bytes())?;
+        let size = slot_size(&program.image);
+        let area = GrantedArea::create(domain, Control::bytes(size).get()).map_err(in_words)?;
+        announce(&mut store, domain, CONTROL, &area).map_err(in_words)?;
+        let memory = Shared::of_device(area.file(), 0, area.bytes()).map_err(in_words)?;
+        let control = Control::of(memory, size);
+        let programs = Programs::new(&program.image, data, |slot, size| control.code(slot, size))?;
+        let doorbell =
+            EventChannel::open(domain).map_err(|error| format!("no event channel: {error}"))?;
+        let rings = store.write(&domain.path(DOORBELL), &doorbell.port().to_string());
+        rings.map_err(in_words)?;
+        let poster = Poster::new(control.post()).ok_or("the post is too small")?;
+        let mail = Mail::new(poster, doorbell);
+        let (staging, first) = Staging::begin(programs, program, &job.build, mail)?;
+        let delivery = Delivery::inherited(interior.delivery);
+        let delivery = delivery.map_err(|error| format!("the delivery: {error}"))?;
+        let (console, lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
+        let terminal = terminal(&mut store, domain)?;
+        let collected = console::collect(console::into(console), terminal);
+        collected.map_err(|error| format!("no thread can be started: {error}"))?;
+        let page = page(&interior.setting, region);
+        Ok(Self {
+            xl,
+            store,
+            domain,
+            control,
+            staging,
+            delivery,
+            first,
+            page,
+            begun,
+            console: lines,
+        })
+    }
+
+    /// Runs the guest until it ends. `orders` are the lines that follow the job.
+    ///
+    /// # Errors
+    /// The reason, in words, if it did not end in order.
+    pub(crate) fn run(
+        mut self,
+        job: &ProgramJob,
+        region: Region<'static>,
+        orders: &Orders,
+    ) -> Result<(), String> {
+        let letter = translate::guest_job(job, 0, &[], self.first.clone(), None);
+        // Nobody hears of late releases that a domain tells.
+        let letter = GuestJob { late_beyond: None, ..letter }.to_bytes();
+        self.staging.post(&letter.map_err(|error| error.to_string())?)?;
+        self.xl.unpause(self.domain).map_err(in_words)?;
+        let Self { xl, mut store, domain, control, mut staging, delivery, mut console, .. } = self;
+        let mut ended = || match control.status() {
+            Some(status) => Some(End::Told(status)),
+            None if store.has_domain_ended() => xl.has_ended(domain).map(End::Seen),
+            None => None,
+        };
+        let early = || ended().map(|end| end.to_string());
+        let introduced = introduce(&control, early, region, self.begun, &mut self.page);
+        let counter = match introduced {
+            Ok(Some(counter)) => counter,
+            Ok(None) => return Ok(()),
+            Err(why) => {
+                say_last(&mut console);
+                return Err(why);
+            }
+        };
+        let mut end = None;
+        let over = Cell::new(false);
+        let each = || {
+            control.tell_time(moment(counter));
+            console.lines().iter().for_each(|line| remark(format_args!("{line}")));
+            end = ended();
+            over.set(end.is_some());
+        };
+        staging.serve(region, orders, &delivery, each, || over.get());
+        say_last(&mut console);
+        let has_ended = region.tasks().all(|task| task.state().has_ended());
+        let crash = || control.crash_record().map(|record| staging.crash(&record));
+        outcome(end, has_ended, crash)
+    }
+}
+
+/// The end of a guest, as it is seen from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    /// The guest has left a status.
+    Told(u8),
+    /// It has left none; Xen's words.
+    Seen(String),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Told(status) => write!(f, "it ended with status {status}"),
+            Self::Seen(words) => f.write_str(words),
+        }
+    }
+}
+
+/// Judges the end of a guest. `crash` describes the crash that the guest has recorded.
+fn outcome(
+    end: Option<End>,
+    tasks_have_ended: bool,
+    crash: impl FnOnce() -> Option<String>,
+) -> Result<(), String> {
+    match end {
+        Some(End::Told(port::ENDED)) if tasks_have_ended => Ok(()),
+        Some(End::Told(port::REFUSED)) => {
+            Err("the guest could not run what it was asked to".to_owned())
+        }
+        Some(End::Told(port::CRASHED)) => {
+            Err(crash().unwrap_or_else(|| "the guest crashed".to_owned()))
+        }
+        Some(end) => Err(format!("the domain ended unexpectedly: {end}")),
+        None => Err("the domain ended unexpectedly".to_owned()),
+    }
+}
+
+/// Says in Xen's store what a domain finds of an area, under its number.
+fn announce(
+    store: &mut Store,
+    domain: DomainId,
+    number: usize,
+    area: &GrantedArea,
+) -> Result<(), StoreError> {
+    let key = quietcore_boot::xen::area_key(number);
+    let key = domain.path(&String::from_utf8_lossy(&key));
+    store.write(&key, &area.announcement().to_string())
+}
+
+/// Opens the terminal at which `xenconsoled` shows what a domain writes.
+fn terminal(store: &mut Store, domain: DomainId) -> Result<File, String> {
+    let path = store.read(&domain.path("console/tty")).map_err(in_words)?;
+    let path = String::from_utf8_lossy(&path).into_owned();
+    // It must not become the one of this process.
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(&path, flags, Mode::empty());
+    opened.map(File::from).map_err(|error| format!("the guest's console `{path}`: {error}"))
+}
+
+/// Passes on what comes through the terminal of a guest that has ended.
+fn say_last(console: &mut ConsoleReader) {
+    let begun = Instant::now();
+    while begun.elapsed() < LAST_WORDS_MAX {
+        thread::sleep(LAST_WORDS_GAP);
+        let lines = console.lines();
+        if lines.is_empty() {
+            break;
+        }
+        lines.iter().for_each(|line| remark(format_args!("{line}")));
+    }
+    console.rest().into_iter().for_each(|line| remark(format_args!("{line}")));
+}
+
+/// Returns the host page of a guest, in which the time is missing.
+fn page(setting: &XenSetting, region: Region<'_>) -> HostPage {
+    let bytes = (region.layout().bytes as u64).next_multiple_of(places::PAGE_BYTES);
+    HostPage {
+        memory_bytes: domain::memory_of(setting).get(),
+        exchange: AddressRange { address: places::EXCHANGE, bytes },
+        job: AddressRange { address: places::POST, bytes: post_bytes() },
+        ..HostPage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_domain_is_judged_by_the_status_that_it_left() {
+        let judged = |end, ended| outcome(end, ended, || Some("page fault".to_owned()));
+        assert_eq!(judged(Some(End::Told(0)), true), Ok(()));
+        assert!(judged(Some(End::Told(0)), false).unwrap_err().contains("unexpectedly"));
+        assert_eq!(judged(Some(End::Told(1)), true), Err("page fault".to_owned()));
+        assert!(judged(Some(End::Told(2)), true).unwrap_err().contains("could not run"));
+        let seen = judged(Some(End::Seen("it crashed".to_owned())), true).unwrap_err();
+        assert!(seen.contains("it crashed"), "{seen}");
+    }
+}
