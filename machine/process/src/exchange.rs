@@ -11,6 +11,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use quietcore_exchange::{AttachError, PAGE_BYTES, Region, Shape, View};
 
@@ -99,6 +100,29 @@ impl Exchange {
         // SAFETY: as in `create`; a device's memory can't shrink.
         let region = unsafe { Region::attach(memory.base(), memory.bytes()) }?;
         Ok(Self { region, memory, device: source.device() })
+    }
+
+    /// Reads all of it into `bytes`, whatever is written to it meanwhile: whoever needs it of one
+    /// moment has to look whether it was. It costs the writers nothing.
+    ///
+    /// # Errors
+    /// When its file can't be read, as that of a device.
+    pub fn read_all(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        bytes.resize(self.memory.bytes(), 0);
+        self.memory.file()?.read_exact_at(bytes, 0)
+    }
+
+    /// Makes an exchange of what was [read](Self::read_all) of another one.
+    ///
+    /// # Errors
+    /// When there is no memory for it, or these are the bytes of no exchange of this build.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self, ExchangeError> {
+        let memory = SharedMemory::create("quietcore-copy", bytes.len())?;
+        let file = memory.file().map_err(MemoryError::Unmapped)?;
+        file.write_all_at(bytes, 0).map_err(MemoryError::Unmapped)?;
+        // SAFETY: as in `create_with`.
+        let region = unsafe { Region::attach(memory.base(), memory.bytes()) }?;
+        Ok(Self { region, memory, device: None })
     }
 
     /// Returns the part of its file that it is, where that is a device.

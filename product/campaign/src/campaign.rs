@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use quietcore_evidence::{
-    Evidence, Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer,
-    read_kernel, read_record,
+    Checkpoints, Evidence, Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError,
+    Writer, read_kernel, read_record,
 };
 use quietcore_record::record::Record;
 use quietcore_record::renewal::{Renewal, TakenOver};
@@ -18,7 +18,8 @@ use quietcore_site::Site;
 use quietcore_units::Causes;
 
 use crate::collect::PROGRAM_BUILD;
-use crate::measure::{Machine, MeasureError, measure};
+use crate::measure::checkpoint::{Checkpointing, take_up};
+use crate::measure::{Machine, MeasureError, measure_kept};
 use crate::observer::Observer;
 use crate::probe::PlannedProbe;
 use crate::renewal::{self, RenewalPlan, renews_probe, renews_run};
@@ -246,7 +247,8 @@ impl Campaign {
         self.manifest.renewal = Some(renewal);
     }
 
-    /// Goes on with a campaign that was interrupted: runs only what its manifest lists as missing.
+    /// Goes on with a campaign that was interrupted, or whose machine died: runs only what its
+    /// manifest lists as missing. Checkpoints of a run that was cut off become its earlier part.
     ///
     /// # Errors
     /// Returns [`CampaignError::OtherSite`] when the site file is not the one that the campaign was
@@ -255,7 +257,7 @@ impl Campaign {
     /// [`CampaignError::Write`] when the folder's seal can't be removed.
     pub fn resume(
         writer: Writer,
-        manifest: Manifest,
+        mut manifest: Manifest,
         site_sha256: &str,
         kernel: &str,
         runs: Vec<Run>,
@@ -270,6 +272,7 @@ impl Campaign {
         if let Some(theirs) = read_kernel(writer.root()).filter(|theirs| theirs != kernel) {
             return Err(CampaignError::OtherKernel { theirs, ours: kernel.to_owned() });
         }
+        take_up(&writer, &mut manifest)?;
         for run in &runs {
             same_programs(&writer, run)?;
         }
@@ -312,31 +315,9 @@ impl Campaign {
                 outcome = Outcome::Interrupted;
                 break;
             }
-            match measure(&run, machine, observer, stop) {
-                Ok(measured) => {
-                    for mut record in measured.records {
-                        // The cycles of an interrupted part stay part of the evidence.
-                        if let Some(earlier) = read_record(self.writer.root(), &record.name) {
-                            record.absorb(earlier);
-                        }
-                        self.writer.record(&record)?;
-                    }
-                    if measured.interrupted {
-                        self.note(&run, Some("interrupted; what was measured is kept"))?;
-                        outcome = Outcome::Interrupted;
-                        break;
-                    }
-                    self.note(&run, None)?;
-                }
-                Err(MeasureError::Stopped) => {
-                    outcome = Outcome::Interrupted;
-                    break;
-                }
-                Err(error) => {
-                    let because = Causes(&error).to_string();
-                    observer.failed(&run, &because);
-                    self.note(&run, Some(&because))?;
-                }
+            outcome = self.measure_run(&run, machine, observer, stop)?;
+            if outcome == Outcome::Interrupted {
+                break;
             }
         }
         if outcome == Outcome::Completed {
@@ -344,6 +325,45 @@ impl Campaign {
         }
         self.manifest.complete = outcome == Outcome::Completed;
         self.writer.manifest(&self.manifest)?;
+        Ok(outcome)
+    }
+
+    /// Measures a run, and keeps checkpoints of it until its records are written.
+    fn measure_run(
+        &mut self,
+        run: &Run,
+        machine: &Machine<'_>,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, CampaignError> {
+        let kept = Checkpoints::of(self.writer.root());
+        let measured = {
+            let mut checkpoints = Checkpointing::begin(kept.clone(), machine.world.clock().now());
+            measure_kept(run, machine, observer, stop, Some(&mut checkpoints))
+        };
+        let outcome = match measured {
+            Ok(measured) => {
+                for mut record in measured.records {
+                    // The cycles of an interrupted part stay part of the evidence.
+                    if let Some(earlier) = read_record(self.writer.root(), &record.name) {
+                        record.absorb(earlier);
+                    }
+                    self.writer.record(&record)?;
+                }
+                let because =
+                    measured.interrupted.then_some("interrupted; what was measured is kept");
+                self.note(run, because)?;
+                if measured.interrupted { Outcome::Interrupted } else { Outcome::Completed }
+            }
+            Err(MeasureError::Stopped) => Outcome::Interrupted,
+            Err(error) => {
+                let because = Causes(&error).to_string();
+                observer.failed(run, &because);
+                self.note(run, Some(&because))?;
+                Outcome::Completed
+            }
+        };
+        kept.clear()?;
         Ok(outcome)
     }
 

@@ -6,6 +6,7 @@ use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_backend::process::on_one_line;
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::{Achieved, WorkerFault};
+use quietcore_process::exchange::Exchange;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::ledger::Ledgers;
 use quietcore_record::reason::{Inconsistency, NotReal, Reason, RunProblem, TaskEnd};
@@ -23,6 +24,9 @@ use crate::findings::{Findings, PartitionFindings, StatesSeen};
 use crate::measure::{LOADS_EVERY, Machine, POLL, READ_BACK_EVERY};
 use crate::run::{PartitionRun, Run};
 use crate::work::{PartitionWork, TaskRun};
+
+/// Attempts at reading a partition that runs, at one look.
+const CHECKPOINT_TRIES: u32 = 10;
 
 /// Key of the conditions for the build of the program that was measured.
 pub(crate) const PROGRAM_BUILD: &str = "program_build";
@@ -50,9 +54,27 @@ pub(crate) struct Collector<'a> {
     pub(crate) findings: &'a Findings,
     pub(crate) activity: &'a Activity,
     pub(crate) machine: &'a Machine<'a>,
+    /// `true` if the run goes on.
+    pub(crate) goes_on: bool,
 }
 
 impl Collector<'_> {
+    /// Makes a record of each task of a partition that runs, as all were at one moment between two
+    /// cycles; `None` where its cycles leave no time for that, at this look.
+    pub(crate) fn checkpoint(&self, index: usize, exchange: &Exchange) -> Option<Vec<Record>> {
+        let region = exchange.region();
+        let pulses =
+            || region.tasks().map(TaskStatistics::pulse).collect::<Result<Vec<_>, _>>().ok();
+        let mut bytes = Vec::new();
+        let is_whole = (0..CHECKPOINT_TRIES).any(|_| {
+            let before = pulses();
+            let is_read = exchange.read_all(&mut bytes).is_ok();
+            is_read && before.is_some() && pulses() == before
+        });
+        let copy = Exchange::of_bytes(is_whole.then_some(&bytes)?).ok()?;
+        Some(self.records(index, copy.region()))
+    }
+
     /// Makes a record of each task of partition `index` of the run.
     pub(crate) fn records(&self, index: usize, region: Region<'_>) -> Vec<Record> {
         let partition = &self.run.partitions[index];
@@ -74,6 +96,7 @@ impl Collector<'_> {
                 if planned.terms.is_some() {
                     record.interrupted = cut_short;
                 }
+                record.interrupted |= self.goes_on;
                 record.conditions = self.conditions(partition, planned, found, states);
                 record.conditions.duration_ns = match planned.period {
                     Some(period) => record.release.count().saturating_mul(period.get()),
@@ -232,7 +255,7 @@ impl Collector<'_> {
         if let Some(emulated) = self.machine.emulated {
             reasons.push(NotReal::Machine { evidence: emulated.to_owned() }.into());
         }
-        reasons.extend(not_ended(task).map(Reason::from));
+        reasons.extend(not_ended(task).filter(|_| !self.goes_on).map(Reason::from));
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
             (Some(first), Some(then)) => {

@@ -15,6 +15,7 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const SITE: &str = "site.toml";
 pub(crate) const DOCTOR: &str = "doctor.json";
 pub(crate) const RECORDS: &str = "records";
+pub(crate) const RECORDS_PREFIX: &str = "records/";
 pub(crate) const TRACES: &str = "traces";
 pub(crate) const EVIDENCE: &str = "evidence.json";
 pub(crate) const SUMS: &str = "SHA256SUMS";

@@ -6,6 +6,7 @@
 //! ├── site.toml             the site file, byte for byte (campaigns only)
 //! ├── doctor.json           facts about the machine and what follows from them
 //! ├── records/NAME.json     one record a task and profile, with its raw histograms
+//! ├── checkpoints/          records of a run that is not over; gone when it is
 //! ├── traces/NAME.csv       variables over time, where some were recorded
 //! ├── evidence.json         summary and verdicts, as `quietcore show --json` prints them
 //! ├── report.html, junit.xml
@@ -16,7 +17,8 @@
 //! Invariants:
 //! - A file appears under its name only when its whole content is on disk: it is written beside,
 //!   synced, and renamed. A full disk leaves the files before it readable and none half-written.
-//! - Records are written as soon as they are measured, so an interrupted campaign can be resumed.
+//!   a run that is not over there are checkpoints: a machine that dies loses 30 s at most.
+//!   a run that is not over there are checkpoints: a machine that dies loses half a minute.
 //! - Reading checks the sums; what doesn't agree is damage, and damage is never a PASS.
 //! - Reading derives everything anew and compares it; what contradicts itself is never a PASS, and
 //!   what was planned and has no record is NOT PROVEN.
@@ -28,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod checkpoint;
 mod files;
 mod folder;
 mod manifest;
@@ -36,6 +39,7 @@ mod signature;
 mod write;
 
 pub use check::Contradiction;
+pub use checkpoint::Checkpoints;
 pub use files::{WriteError, read_text, write_whole};
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name};
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, ProbeEntry};

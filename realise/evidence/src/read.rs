@@ -368,7 +368,7 @@ fn check_sums(root: &Path) -> Vec<String> {
     damage
 }
 
-fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
+pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
     let text = text_of(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     serde_json::from_str(&text)
         .map_err(|error| ReadError::Damaged { path: path.to_owned(), problem: error.to_string() })

@@ -244,6 +244,33 @@ fn a_killed_campaign_leaves_no_process_behind() {
     wait_until("the end of all processes", || runtime_processes(folder.path()).is_empty());
 }
 
+/// Goal: a campaign that was killed within a run goes on with what its last checkpoint has.
+#[test]
+fn a_killed_campaign_goes_on_from_its_last_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"tp2\"]\nduration = \"8 s\"").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let mut child = start(folder.path(), &["qualify", "site.toml", "--out", "run"]);
+    let checkpoint = folder.path().join("run/checkpoints/axis.tp2.cpu1.json");
+    wait_until("a checkpoint", || checkpoint.exists());
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    wait_until("the end of all processes", || runtime_processes(folder.path()).is_empty());
+    let resumed = call(folder.path(), &["qualify", "--resume", "run", "--json"]);
+    assert!(matches!(resumed.status, Some(0 | 1)), "{}", resumed.err);
+    let document: Value = serde_json::from_str(&resumed.out).unwrap();
+    let record = &document["records"][0];
+    let count = record["statistics"]["count"].as_u64().unwrap();
+    let earlier = record["conditions"]["earlier_part"]["cycles"].as_u64().unwrap();
+    assert_eq!(count, 8_000 + earlier);
+    assert!((1_000..8_000).contains(&earlier), "{earlier} cycles");
+    assert!(!folder.path().join("run/checkpoints").exists());
+    let shown = call(folder.path(), &["show", "run"]);
+    assert_eq!(shown.status, Some(0), "{}{}", shown.out, shown.err);
+}
+
 #[test]
 fn an_injected_delay_is_seen_and_makes_the_record_invalid() {
     let folder = tempfile::tempdir().unwrap();

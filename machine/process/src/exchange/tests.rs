@@ -6,7 +6,6 @@ use quietcore_exchange::{
 };
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
 
 #[test]
 fn two_mappings_of_one_file_see_the_same() {
@@ -108,4 +107,18 @@ fn a_data_slot_lies_in_the_file_where_it_says() {
     host.file().unwrap().write_all_at(&[1, 2], place + 6).unwrap();
     assert_eq!(slot.read_value(6, 2), Ok(0x0201));
     assert_eq!(slot.section().bytes, 8192);
+}
+
+#[test]
+fn a_copy_is_what_the_exchange_was_and_stays_so() {
+    let exchange = Exchange::create(&Shape::of_tasks(2)).unwrap();
+    let mut bytes = vec![1; 7];
+    exchange.read_all(&mut bytes).unwrap();
+    exchange.region().request_stop();
+    let copy = Exchange::of_bytes(&bytes).unwrap();
+    assert!(!copy.region().stop_requested() && exchange.region().stop_requested());
+    exchange.read_all(&mut bytes).unwrap();
+    assert!(Exchange::of_bytes(&bytes).unwrap().region().stop_requested());
+    assert!(Exchange::of_bytes(&bytes[..4096]).is_err());
+    assert!(Exchange::of_bytes(&[0; 4096]).is_err());
 }

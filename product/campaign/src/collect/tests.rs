@@ -89,7 +89,13 @@ fn collect_with(
         findings.partitions[0].states[0].first = first;
         find(&mut findings);
         let activity = Activity::begin();
-        let collector = Collector { run: &run, findings: &findings, activity: &activity, machine };
+        let collector = Collector {
+            run: &run,
+            findings: &findings,
+            activity: &activity,
+            machine,
+            goes_on: false,
+        };
         let mut records = collector.records(0, exchange.region());
         assert_eq!(records.len(), 1);
         records.remove(0)

@@ -1,5 +1,6 @@
 //! One run on the machine: loads and partitions are brought up, watched, and brought down again.
 
+pub(crate) mod checkpoint;
 pub(crate) mod course;
 mod patience;
 mod watch;
@@ -35,6 +36,7 @@ use crate::probe::ProbeError;
 use crate::run::{PartitionRun, Run};
 use crate::troubles::{Heard, Listener};
 use crate::world::{Process, World};
+use checkpoint::Checkpointing;
 use watch::{Watch, note_shares};
 
 /// Time between two looks at the exchange.
@@ -152,6 +154,17 @@ pub fn measure(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Measured, MeasureError> {
+    measure_kept(run, machine, observer, stop, None)
+}
+
+/// Does the same, and keeps what is measured in checkpoints until the run has ended.
+pub(crate) fn measure_kept(
+    run: &Run,
+    machine: &Machine<'_>,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+    checkpoints: Option<&mut Checkpointing>,
+) -> Result<Measured, MeasureError> {
     observer.begin(run);
     let mut findings = Findings::begin(run, machine);
     let holder = format!("campaign-{}", std::process::id());
@@ -162,15 +175,14 @@ pub fn measure(
     let mut beside = Neighbours::start(run, machine, &holder, observer, stop)?;
     let mut activity = Activity::begin();
     let mut explaining = Explaining::prepare(run);
-    let mut partitions = Vec::new();
-    for (index, partition) in run.partitions.iter().enumerate() {
-        partitions.push(start(partition, index, machine, &mut explaining, &rooms)?);
-    }
+    let mut partitions = start_all(run, machine, &mut explaining, &rooms)?;
     explaining.begin(&partitions);
     let exchanges: Vec<_> = partitions.iter().map(|partition| partition.exchange()).collect();
     let mut listeners = listeners(run, &exchanges);
     let mut watch = Watch {
         run,
+        machine,
+        checkpoints,
         clock: machine.world.clock(),
         loads: &mut loads,
         neighbours: &mut beside,
@@ -206,7 +218,8 @@ pub fn measure(
     note_words(run, &mut partitions, &mut findings, observer);
     let mut records = Vec::new();
     for (index, partition) in partitions.iter_mut().enumerate() {
-        let collector = Collector { run, findings: &findings, activity: &activity, machine };
+        let collector =
+            Collector { run, findings: &findings, activity: &activity, machine, goes_on: false };
         records.extend(collector.records(index, partition.region()));
     }
     if yielded_nothing(&records, &findings) {
@@ -273,6 +286,19 @@ fn listeners<'e>(run: &'e Run, exchanges: &'e [Arc<Exchange>]) -> Vec<Listener<'
     let exchanged = run.partitions.iter().zip(exchanges);
     exchanged
         .map(|(partition, exchange)| Listener::new(&partition.work, exchange.region()))
+        .collect()
+}
+
+/// Starts the partitions of a run, in their order.
+fn start_all(
+    run: &Run,
+    machine: &Machine<'_>,
+    explaining: &mut Explaining,
+    rooms: &Rooms,
+) -> Result<Vec<Box<dyn Process>>, PartitionError> {
+    let partitions = run.partitions.iter().enumerate();
+    partitions
+        .map(|(index, partition)| start(partition, index, machine, explaining, rooms))
         .collect()
 }
 

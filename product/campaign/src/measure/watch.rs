@@ -11,10 +11,14 @@ use quietcore_run::HeldSettings;
 use quietcore_run::loads::Loads;
 use quietcore_units::Nanos;
 
+use super::checkpoint::Checkpointing;
 use super::patience::Patience;
-use super::{LOADS_EVERY, MeasureError, POLL, READ_BACK_EVERY, hear, reservation_in_force};
+use super::{
+    LOADS_EVERY, Machine, MeasureError, POLL, READ_BACK_EVERY, hear, reservation_in_force,
+};
 use crate::activity::Activity;
 use crate::beside::neighbours::Neighbours;
+use crate::collect::Collector;
 use crate::findings::{ExitsLook, Findings, PartitionFindings, PlatformSeen};
 use crate::observer::{Observer, Progress};
 use crate::run::Run;
@@ -25,6 +29,8 @@ use crate::world::{Process, sleep};
 /// The parts of a run that are looked at while it is on.
 pub(super) struct Watch<'a, 'b> {
     pub(super) run: &'a Run,
+    pub(super) machine: &'a Machine<'a>,
+    pub(super) checkpoints: Option<&'a mut Checkpointing>,
     pub(super) clock: &'a dyn Clock,
     pub(super) loads: &'a mut Loads,
     pub(super) neighbours: &'a mut Neighbours,
@@ -102,8 +108,32 @@ impl Watch<'_, '_> {
             for (index, partition) in partitions.iter().enumerate() {
                 note_platform(&**partition, self.run, index, self.findings);
             }
+            self.keep(partitions);
             looks = looks.wrapping_add(1);
             sleep(self.clock, POLL);
+        }
+    }
+
+    /// Keeps what was measured so far, where a checkpoint is due and every partition has begun.
+    fn keep(&mut self, partitions: &[Box<dyn Process>]) {
+        let now = self.clock.now();
+        let Some(checkpoints) = self.checkpoints.as_mut().filter(|it| it.is_due(now)) else {
+            return;
+        };
+        let collector = Collector {
+            run: self.run,
+            findings: self.findings,
+            activity: self.activity,
+            machine: self.machine,
+            goes_on: true,
+        };
+        let mut records = Vec::new();
+        for (index, partition) in partitions.iter().enumerate() {
+            let Some(own) = collector.checkpoint(index, &partition.exchange()) else { return };
+            records.extend(own);
+        }
+        if records.iter().all(|record| record.release.count() > 0) {
+            checkpoints.keep(records, now);
         }
     }
 

@@ -189,48 +189,56 @@ impl World for Simulated {
             }
             other => panic!("only releases and neighbours are simulated: {other:?}"),
         };
+        // It lives as long as the test, so that its recorders may be kept beside it.
+        let exchange: &'static Arc<Exchange> =
+            Box::leak(Box::new(Arc::new(Exchange::create(shape)?)));
+        let region = exchange.region();
+        let tasks = (0..job.cpus.len() as u32).filter_map(|task| region.task(task));
         Ok(Box::new(SimulatedProcess {
             clock: Rc::clone(&self.clock),
             begun: self.clock.now() + self.boots,
+            recorders: tasks.map(|task| Recorder::new(task, job.period, 1)).collect(),
+            recorded: 0,
             job: job.clone(),
             hangs: self.hangs,
-            exchange: Arc::new(Exchange::create(shape)?),
+            exchange,
             counts: Rc::clone(&self.counts),
         }))
     }
 }
 
-/// A process of the probe `latency`, which records its cycles when it ends.
+/// A process of the probe `latency`, which records its cycles as time passes.
 struct SimulatedProcess {
     clock: Rc<FakeClock>,
     begun: Nanos,
+    recorders: Vec<Recorder<'static>>,
+    /// Number of cycles that were recorded.
+    recorded: u64,
     job: LatencyJob,
     hangs: bool,
-    exchange: Arc<Exchange>,
+    exchange: &'static Arc<Exchange>,
     counts: Rc<(Cell<u32>, Cell<u32>)>,
 }
 
 impl SimulatedProcess {
     /// Brings the exchange up to the present instant.
-    fn catch_up(&self) {
-        if self.clock.now() < self.begun {
+    fn catch_up(&mut self) {
+        let has_ended = self.exchange.region().tasks().all(|task| task.state().has_ended());
+        if self.clock.now() < self.begun || has_ended {
             return;
         }
         let passed = self.clock.now().saturating_sub(self.begun).whole_times(self.job.period);
         let is_done = passed >= self.job.cycles;
-        let is_told = self.region().stop_requested();
-        let tasks = (0..self.job.cpus.len() as u32).filter_map(|task| self.region().task(task));
-        for (task, cpu) in tasks.zip(&self.job.cpus) {
-            if task.state().has_ended() {
-                continue;
-            }
-            let mut recorder = Recorder::new(task, self.job.period, 1);
-            if self.hangs || !(is_done || is_told) {
-                recorder.set_state(TaskState::Running);
-                continue;
-            }
+        let state = match self.exchange.region().stop_requested() {
+            _ if self.hangs => TaskState::Running,
+            _ if is_done => TaskState::Finished,
+            true => TaskState::Stopped,
+            false => TaskState::Running,
+        };
+        let due = if self.hangs { 0 } else { passed.min(self.job.cycles) };
+        for (recorder, cpu) in self.recorders.iter_mut().zip(&self.job.cpus) {
             recorder.set_first_release(self.begun);
-            for cycle in 0..passed.min(self.job.cycles) {
+            for cycle in self.recorded..due {
                 let due = self.begun + self.job.period * cycle;
                 recorder.record(&Release {
                     due,
@@ -241,14 +249,15 @@ impl SimulatedProcess {
                     cpu: cpu.unwrap_or_default(),
                 });
             }
-            recorder.set_state(if is_done { TaskState::Finished } else { TaskState::Stopped });
+            recorder.set_state(state);
         }
+        self.recorded = due;
     }
 }
 
 impl Process for SimulatedProcess {
     fn exchange(&self) -> Arc<Exchange> {
-        Arc::clone(&self.exchange)
+        Arc::clone(self.exchange)
     }
 
     fn region(&self) -> Region<'_> {
