@@ -27,7 +27,7 @@ pub(super) const ALL: &[Exhibit] = &[
         ("kong2021/figure-1", "Hypervisors of type 1 and type 2"),
         Content::Drawing,
         &["quietcore probe latency --backend kvm --out guest"],
-        Some("type 1 needs the backend `xen`"),
+        Some("type 1: no probe runs in a domain of Xen yet"),
         "measured instead of drawn; our monitor is a process of the host, as with type 2",
     ),
     Exhibit::of_picture(

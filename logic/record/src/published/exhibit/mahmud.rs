@@ -28,7 +28,9 @@ pub(super) const ALL: &[Exhibit] = &[
         ("mahmud2014/figure-1", "Two bare nodes, and two with four domains each, on a switch"),
         Content::Drawing,
         PLAN,
-        Some("a second node; a virtual switch; clocks synchronised by PTP; the backend `xen`"),
+        Some(
+            "a second node; a virtual switch; clocks synchronised by PTP; Linux in domains of Xen",
+        ),
         "one node",
     ),
     Exhibit::of_picture(

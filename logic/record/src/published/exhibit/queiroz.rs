@@ -117,7 +117,7 @@ pub(super) const ALL: &[Exhibit] = &[
             "quietcore probe latency --backend kvm --out in-guest",
             "quietcore compare in-container in-guest",
         ],
-        Some("type 1 needs the backend `xen`"),
+        Some("type 1: no probe runs in a domain of Xen yet"),
         "measured instead of drawn; our monitor is a process of the host, as with type 2",
     ),
     Exhibit::of_picture(

@@ -19,10 +19,12 @@ pub(super) const ALL: &[Exhibit] = &[
         Content::Drawing,
         &["quietcore up examples/papers/scordino2020.toml --for 10s"],
         Some(
-            "the backend `xen`; the daemon that takes generated code over gRPC; the client for \
-             design tools. Windows would need a backend that runs foreign guests",
+            "channels and a fieldbus in a domain of Xen; the daemon that takes generated code over \
+             gRPC; the client for design tools",
         ),
-        "a guest with our OSEK kernel under our own monitor; the host's Linux in place of a domain",
+        "a guest with our OSEK kernel under our own monitor; the host's Linux in place of a \
+         domain. Another system, such as that of a design tool, starts from its disk in a \
+         partition of the backend `qemu`",
     ),
     Exhibit::of_picture(
         ("scordino2020/figure-2", "Cache colouring: pages of one colour share parts of the cache"),
@@ -47,7 +49,7 @@ pub(super) const ALL: &[Exhibit] = &[
             "quietcore probe osek --backend kvm --loops 100 --out guest",
             "quietcore report guest",
         ],
-        Some("Xen needs the backend `xen`; Jailhouse is not planned"),
+        Some("no probe runs in a domain of Xen yet; Jailhouse is not planned"),
         "our OSEK kernel in place of ERIKA, in a process and in a guest of our monitor; the same \
          ten routines, `term1` called `terml`. The empty measurement is subtracted",
     ),

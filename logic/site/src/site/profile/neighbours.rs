@@ -112,7 +112,7 @@ impl NeighbourForm {
     /// Returns the form of neighbours beside partitions of a backend.
     pub const fn beside(backend: Backend) -> Self {
         match backend {
-            // A domain of Xen is not realised yet.
+            // Beside a domain of Xen they are processes of dom0.
             Backend::Process | Backend::Xen => Self::Process,
             Backend::Container => Self::Container,
             Backend::Kvm | Backend::Qemu => Self::LinuxGuest,
