@@ -6,11 +6,14 @@ mod site;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use quietcore_segment::{Options, Segment, SubDevice};
-use quietcore_supervisor::control::{Applied, Change, ChangeKind, Verb, WhyNoEffect};
+use quietcore_supervisor::control::{
+    Applied, Change, ChangeKind, FieldbusState, Verb, WhyNoEffect,
+};
 use quietcore_wire::{PacketWire, Server};
-use site::Site;
+use site::{PATIENCE, Site};
 
 const SITE: &str = r#"
 [site]
@@ -114,6 +117,21 @@ scale = 0.001
 "#
 }
 
+/// Waits until the fieldbus is in OP and every SubDevice works: where a machine stands still for a
+/// moment, the segment is brought up again.
+fn in_op(site: &Site) -> FieldbusState {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let list = site.client().list().expect("the site answers");
+        let state = list.into_iter().find_map(|one| one.fieldbus).expect("it has a fieldbus");
+        if state.state == "OP" && state.working_counter == state.working_counter_expected {
+            return state;
+        }
+        assert!(Instant::now() < end, "not in OP in time: {state:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Ends the segment's thread, whatever becomes of the site.
 struct StopAtEnd<'run>(&'run AtomicBool);
 
@@ -139,11 +157,9 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
         let site = Site::up(&elsewhere(), "counter");
         site.wait_for_value("counter_DW.total", |total| total > 50.0);
         site.change(ChangeKind::Force, "counter_Y.output", Some("1.5"));
+        assert_eq!(in_op(&site).subdevices, 2);
         let cycles = site.value("counter_DW.total");
         site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
-        let fieldbus = site.client().list().unwrap().remove(0).fieldbus.unwrap();
-        assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
-        assert_eq!(fieldbus.working_counter, fieldbus.working_counter_expected);
         drop(stopping);
         server.join().unwrap()
     });
@@ -231,8 +247,7 @@ fn a_partition_with_a_share_of_the_network_sends_through_its_limit() {
         let then = queue_of_left();
         // Each frame has at least 60 bytes.
         assert!(sent(&then) >= sent(&first) + 600, "{first}\n{then}");
-        let fieldbus = site.client().list().unwrap().remove(0).fieldbus.unwrap();
-        assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
+        assert_eq!(in_op(&site).subdevices, 2);
         let events = site.client().events(0).unwrap();
         let text = "what `left` may send: `tbf rate 10000000bit burst 3072b`";
         assert!(events.iter().any(|event| event.text == text), "{events:#?}");
