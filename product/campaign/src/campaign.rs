@@ -477,21 +477,7 @@ mod tests {
     use quietcore_evidence::read_manifest;
 
     use super::*;
-    use crate::world::simulated::{SITE, Simulated, Told, runs, site};
-
-    fn begin(evidence: &std::path::Path) -> Campaign {
-        let site = site();
-        let asked = Asked {
-            site: &site,
-            site_bytes: SITE.as_bytes(),
-            site_folder: None,
-            started_at: "2026-01-02T03:04:05Z",
-            length: None,
-            limits: Vec::new(),
-            not_chosen: Vec::new(),
-        };
-        Campaign::begin(Writer::create(evidence).unwrap(), asked, runs(), Vec::new()).unwrap()
-    }
+    use crate::world::simulated::{Simulated, Told, begun, runs};
 
     /// Goal: a campaign that was interrupted keeps the cycles of that part, and goes on with what
     /// is missing alone.
@@ -502,7 +488,7 @@ mod tests {
         let evidence = folder.path().join("evidence");
         let world = Simulated::on_time();
         let stop = Arc::new(AtomicBool::new(false));
-        let mut campaign = begin(&evidence);
+        let mut campaign = begun(&evidence);
         let mut told = Told { stop: Some((Arc::clone(&stop), 700)) };
         let outcome =
             world.with_machine(|machine| campaign.measure_all(machine, &mut told, &stop)).unwrap();

@@ -1,7 +1,7 @@
 //! The reproduction of a paper: the commands of all its exhibits, each once.
 //!
 //! ```text
-//! exhibits of the paper ─► commands in their order ─► each once, with the exhibits it is part of
+//! exhibits of the paper ─► commands in their order ─► each once
 //!                                                          │
 //!                              Course ◄── what became of each
 //! ```
@@ -17,12 +17,10 @@ use super::papers;
 pub use course::{Course, Made, Outcome, Ran, SCHEMA};
 
 /// A command of a reproduction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The command, as it is typed in the root of the repository.
     pub command: &'static str,
-    /// The exhibits that it is part of, such as `queiroz2023/table-3`; never empty.
-    pub exhibits: Vec<&'static str>,
 }
 
 impl Step {
@@ -65,9 +63,9 @@ pub fn steps(key: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for exhibit in exhibits_of(key) {
         for command in exhibit.commands {
-            match steps.iter_mut().find(|step| step.command == *command) {
-                Some(step) => step.exhibits.push(exhibit.id),
-                None => steps.push(Step { command, exhibits: vec![exhibit.id] }),
+            let step = Step { command };
+            if !steps.contains(&step) {
+                steps.push(step);
             }
         }
     }
@@ -87,8 +85,8 @@ mod tests {
             let commands: BTreeSet<&str> = steps.iter().map(|step| step.command).collect();
             assert_eq!(commands.len(), steps.len(), "{key}");
             for exhibit in exhibits_of(key) {
-                let own = steps.iter().filter(|step| step.exhibits.contains(&exhibit.id));
-                assert_eq!(own.count(), exhibit.commands.len(), "{}", exhibit.id);
+                let is_there = |command: &&str| commands.contains(command);
+                assert!(exhibit.commands.iter().all(is_there), "{}", exhibit.id);
             }
         }
         assert!(steps("nobody1999").is_empty());
@@ -111,7 +109,7 @@ mod tests {
 
     #[test]
     fn folders_are_found_among_the_words() {
-        let step = |command| Step { command, exhibits: vec!["a/b"] };
+        let step = |command| Step { command };
         assert_eq!(step("quietcore qualify site.toml --out run").folder(), Some("run"));
         assert_eq!(step("quietcore compare a b").reads(), ["a", "b"]);
         assert_eq!(step("quietcore compare a --with t/1").reads(), ["a"]);

@@ -118,10 +118,10 @@ mod tests {
     use quietcore_record::record::Record;
 
     use super::*;
-    use crate::campaign::{Asked, Campaign, Outcome};
+    use crate::campaign::{Campaign, Outcome};
     use crate::observer::{Advance, Observer, Progress};
     use crate::run::Run;
-    use crate::world::simulated::{SITE, Simulated, Told, runs, site};
+    use crate::world::simulated::{Simulated, Told, begun, runs};
 
     const NAME: &str = "axis.tp1.task0";
 
@@ -139,20 +139,6 @@ mod tests {
         fn advance(&mut self, _: &Advance<'_>) {}
         fn end(&mut self, _: &Run, _: &[Record]) {}
         fn failed(&mut self, _: &Run, _: &str) {}
-    }
-
-    fn begun(root: &std::path::Path) -> Campaign {
-        let site = site();
-        let asked = Asked {
-            site: &site,
-            site_bytes: SITE.as_bytes(),
-            site_folder: None,
-            started_at: "2026-01-02T03:04:05Z",
-            length: None,
-            limits: Vec::new(),
-            not_chosen: Vec::new(),
-        };
-        Campaign::begin(Writer::create(root).unwrap(), asked, runs(), Vec::new()).unwrap()
     }
 
     /// Goal: what a run has measured until its last checkpoint survives its death, is evidence, and

@@ -14,6 +14,7 @@ use quietcore_backend::process::{
     ExitCounts, PartitionError, Printed, PrintedLines, Room, ThreadNumbers,
 };
 use quietcore_clock::{Clock, FakeClock};
+use quietcore_evidence::Writer;
 use quietcore_exchange::{Recorder, Region, Release, Shape, TaskState, TaskStatistics};
 use quietcore_probe::job::LatencyJob;
 use quietcore_process::exchange::Exchange;
@@ -27,6 +28,7 @@ use super::{Process, World};
 
 mod neighbour;
 
+use crate::campaign::{Asked, Campaign};
 use crate::measure::Machine;
 use crate::observer::{Advance, Observer, Progress};
 use crate::programs::Programs;
@@ -62,6 +64,22 @@ pub(crate) fn runs() -> Vec<Run> {
     let mut runs = run::runs(&site(), "", CpuSet::EMPTY, &Programs::default());
     runs.iter_mut().for_each(|run| run.loads.clear());
     runs
+}
+
+/// Begins a campaign of [`SITE`] in a new evidence folder.
+pub(crate) fn begun(root: &Path) -> Campaign {
+    let site = site();
+    let asked = Asked {
+        site: &site,
+        site_bytes: SITE.as_bytes(),
+        site_folder: None,
+        started_at: "2026-01-02T03:04:05Z",
+        length: None,
+        limits: Vec::new(),
+        not_chosen: Vec::new(),
+    };
+    let writer = Writer::create(root).expect("a new folder");
+    Campaign::begin(writer, asked, runs(), Vec::new()).expect("a campaign")
 }
 
 /// An observer that interrupts a run.

@@ -13,7 +13,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quietcore_record::published::reproduction::Outcome;
-use quietcore_units::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Time between two looks at a process.
@@ -62,7 +61,7 @@ pub(super) fn run(
     let took_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(match status.code() {
         _ if told.is_some() => Outcome::Interrupted,
-        Some(0 | 1) => Outcome::Done { took_ns: Nanos::new(took_ns).get() },
+        Some(0 | 1) => Outcome::Done { took_ns },
         Some(_) => Outcome::Refused { because: last_lines(&mut errors)? },
         None => Outcome::Refused { because: format!("it was ended from outside ({status})") },
     })
