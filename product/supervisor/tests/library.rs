@@ -122,14 +122,14 @@ fn a_crash_in_a_library_is_placed_where_the_program_called_it() {
 }
 
 /// Goal: a person who asks for a cold restart gets one where that takes another process, too.
-/// Method: a deployed program is cut off while it allocates, and taken back for the one before,
-/// which runs on and retains its values in every cycle.
+/// Method: a deployed program is cut off while it waits in the C library, and taken back for the one
+/// before, which runs on and retains its values in every cycle.
 #[test]
 fn a_cold_restart_in_another_process_begins_anew() {
     let Some(site) = up() else { return };
     let changed = site.folder.path().join("changed/library");
     let step = "switch (library_P.call) {";
-    site::copy_model("library", &changed, &[(step, &format!("allocate();\n    {step}"))]);
+    site::copy_model("library", &changed, &[(step, &format!("wait_for_ever();\n    {step}"))]);
     let patience = DeployPatience::UntilProven;
     let deployed = site.client().ask::<Deployed>("axis", Verb::deploy(&changed, patience)).unwrap();
     assert!(matches!(deployed.probation, Probation::TakenBack { .. }), "{deployed:?}");
@@ -148,7 +148,7 @@ fn a_cold_restart_in_another_process_begins_anew() {
 fn a_program_that_was_cut_off_and_given_up_is_started_by_a_person() {
     let Some(site) = up_with(&[("limit = 3", "limit = 0")]) else { return };
     site.change(ChangeKind::Force, "library_Y.output", Some("7.5"));
-    call(&site, "4");
+    call(&site, "8");
     site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
     restart(&site, Restart::Origin);
     goes_on(&site, 0);
