@@ -39,7 +39,7 @@ const QEMU_BYTES: u64 = 0x200;
 
 const HEAP_BYTES: usize = 4 << 20;
 const STACK_BYTES: usize = 1 << 20;
-const CYCLES: u64 = 1_000;
+const CYCLES: u64 = 250;
 /// Frames that are looked at one by one, and the time that each takes to come back.
 const FRAMES: usize = 20;
 const PAUSE: Nanos = Nanos::from_millis(5);

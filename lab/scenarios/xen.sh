@@ -78,7 +78,10 @@ on_crash = "destroy"
 CFG
 
 xl info >"$OUT/info.txt"
+grep '^virt_caps  *: pv hvm hap' "$OUT/info.txt"
 xl cpupool-list -c >"$OUT/pools.txt"
+# Both CPUs are in one pool.
+grep '^Pool-0  *0,1' "$OUT/pools.txt"
 xl create "$name.cfg"
 wait_for grep -qs 'the domain runs' "$console"
 cp "$console" "$OUT/domain.txt"

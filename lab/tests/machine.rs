@@ -113,23 +113,3 @@ fn what_is_not_there_is_named() {
     assert!(of(&["--processors", "0", "--", "true"]).contains("0 is not in 1..=16"));
     assert!(of(&[]).contains("required"));
 }
-
-/// Goal: Xen is a machine like the others, in which a domain lives and leaves nothing behind.
-/// Method: the scenario `xen`, whose checks end it with a failure; its results are read here.
-#[test]
-fn a_machine_with_xen_starts_a_domain_and_ends_it() {
-    if !can_run("xen") {
-        return;
-    }
-    let out = tempfile::tempdir().expect("a scratch folder");
-    let output = lab(out.path(), &["xen", "--limit", "5 min"]);
-    let said = text(&output.stdout) + &text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let read = |name| fs::read_to_string(out.path().join(name)).expect("a result");
-    let [info, domain, list, left] = ["info.txt", "domain.txt", "list.txt", "left.txt"].map(read);
-    assert!(info.contains("virt_caps              : pv hvm hap"), "{info}");
-    assert!(read("pools.txt").contains("Pool-0             0,1"), "both CPUs are in one pool");
-    assert!(domain.contains("the domain runs"), "{domain}");
-    assert!(list.contains("Domain-0") && list.contains("guest"), "{list}");
-    assert!(left.contains("Domain-0") && !left.contains("guest"), "{left}");
-}

@@ -75,8 +75,8 @@ fn a_guest_brings_its_fieldbus_to_op_and_loses_no_frame() {
     }
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     eprintln!("{said}");
-    assert!(said.contains("1000 cycles, 3 SubDevices, working counter 3 of 3"), "{said}");
-    assert!(answered > 1_000, "{answered} frames; {said}");
+    assert!(said.contains("250 cycles, 3 SubDevices, working counter 3 of 3"), "{said}");
+    assert!(answered > 250, "{answered} frames; {said}");
     // Frames may be late for their cycle where this machine is busy: the segment and the guest
     // share its processors. Most are not.
     let count = |word| number_before(&said, word).expect("the guest counts them");
