@@ -137,8 +137,7 @@ impl Outcome {
     }
 
     fn is_complete(&self) -> bool {
-        self.said
-            .contains("250 cycles, 3 SubDevices, working counter 3 of 3, 0 incomplete, 0 lost")
+        self.said.contains("250 cycles, 3 SubDevices, working counter 3 of 3, 0 incomplete, 0 lost")
     }
 }
 
