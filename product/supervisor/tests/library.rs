@@ -122,8 +122,8 @@ fn a_crash_in_a_library_is_placed_where_the_program_called_it() {
 }
 
 /// Goal: a person who asks for a cold restart gets one where that takes another process, too.
-/// Method: a deployed program is cut off while it waits in the C library, and taken back for the one
-/// before, which runs on and retains its values in every cycle.
+/// Method: a deployed program is cut off while it waits in the C library, and taken back for the
+/// one before, which runs on and retains its values in every cycle.
 #[test]
 fn a_cold_restart_in_another_process_begins_anew() {
     let Some(site) = up() else { return };
