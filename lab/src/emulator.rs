@@ -12,7 +12,8 @@ use crate::kernel::Kernel;
 use crate::kind::Kind;
 use crate::standstill::{Heart, STANDS_STILL};
 
-const PROGRAM: &str = "qemu-system-x86_64";
+/// Name of the emulator.
+pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
 /// The kernel's text when it can't go on.
 const PANIC: &str = "Kernel panic - not syncing";
 /// QEMU's text for a guest that was interrupted while it held interrupts back.
@@ -22,7 +23,7 @@ const HOSTS_REGISTERS: &str = "with the guest at 0xffffffff";
 /// QEMU's line for a processor that faults while it reports a fault in a fault.
 const TRIPLE_FAULT: &str = "Triple fault";
 /// Time between two looks at a running machine.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// A machine that can be started.
 #[derive(Clone, Debug)]
@@ -217,8 +218,7 @@ impl Machine<'_> {
     /// Adds what the machine starts: the kernel, or the hypervisor, which gets kernel and initramfs
     /// as modules of the Multiboot protocol, the first with its command line.
     fn starts(&self, command: &mut Command) {
-        // A panic ends the machine, since it may not start again.
-        let words = format!("{} quiet loglevel=4 panic=-1 rdinit=/init", self.kind.words);
+        let words = self.kind.command_line();
         let Some((hypervisor, files)) = self.kind.hypervisor.zip(self.kernel.under.as_ref()) else {
             command.arg("-kernel").arg(&self.kernel.image);
             command.arg("-initrd").arg(self.initramfs).arg("-append").arg(words);
@@ -258,7 +258,7 @@ fn value(path: &Path) -> String {
 }
 
 /// A machine that is switched off when nobody waits for it any more.
-struct Running(Child);
+pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {

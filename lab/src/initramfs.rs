@@ -1,6 +1,8 @@
 //! The file system that a machine starts from: its first process with the libraries that this
-//! needs, the modules and the job. All else comes from the shares.
+//! needs, the modules and the job. All else comes from the shares, or, where the machine has none,
+//! from here, too.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -9,14 +11,22 @@ use quietcore_linux_guest::archive::{Archive, NoInitramfs};
 use crate::job::{JOB, Job};
 
 /// Writes the initramfs: `init` as the first process, the modules of `job` from where they are
-/// here.
+/// here, and `files`, of each the place in the machine and the source here.
 ///
 /// # Errors
 /// [`NoInitramfs`].
-pub fn write(target: &Path, init: &Path, job: &Job) -> Result<(), NoInitramfs> {
+pub fn write(
+    target: &Path,
+    init: &Path,
+    job: &Job,
+    files: &BTreeMap<PathBuf, PathBuf>,
+) -> Result<(), NoInitramfs> {
     let failed = |because| NoInitramfs::File { path: target.to_owned(), because };
     let mut archive = Archive::begin(File::create(target).map_err(failed)?)?;
     archive.add_program(Path::new("/init"), init)?;
+    for (place, source) in files {
+        archive.add(place, source)?;
+    }
     for module in &job.modules {
         archive.add(&module_place(module), module)?;
     }
@@ -52,9 +62,11 @@ mod tests {
             project: "/project".into(),
             directory: "/project".into(),
             command: vec!["true".into()],
+            results_to: None,
             tell_after: std::time::Duration::MAX,
         };
-        write(&target, &init, &job).expect("an initramfs");
+        let files = BTreeMap::from([("/usr/bin/more".into(), init.clone())]);
+        write(&target, &init, &job, &files).expect("an initramfs");
         let mut file = File::open(&target).expect("it was written");
         let mut entries = Vec::new();
         loop {
@@ -66,7 +78,9 @@ mod tests {
             file = reader.finish().expect("the next entry");
         }
         let size = fs::metadata(&init).expect("this test's program").len();
-        assert!(entries.contains(&("init".to_owned(), size as u32)));
+        for name in ["init", "usr/bin/more"] {
+            assert!(entries.contains(&(name.to_owned(), size as u32)), "{name}");
+        }
         assert!(entries.iter().any(|(name, size)| name.contains("libc.so") && *size > 0));
         assert!(entries.iter().any(|(name, _)| name == "job.json"));
         let folder = entries.iter().position(|(name, _)| name == "dev");

@@ -43,6 +43,9 @@ pub struct Job {
     pub directory: PathBuf,
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// The device over which the machine gives its results, where it is recorded and so has no
+    /// shares: an archive of its folder of results.
+    pub results_to: Option<PathBuf>,
     /// Time since the machine's start after which it tells on its console what hangs.
     pub tell_after: Duration,
 }

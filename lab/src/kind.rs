@@ -23,6 +23,14 @@ pub struct Kind {
     pub hypervisor: Option<Hypervisor>,
 }
 
+impl Kind {
+    /// Returns the whole command line of its kernel.
+    pub fn command_line(&self) -> String {
+        // A panic ends the machine, since it may not start again.
+        format!("{} quiet loglevel=4 panic=-1 rdinit=/init", self.words)
+    }
+}
+
 /// A hypervisor: QEMU starts it in place of the kernel, which it then starts as its first domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hypervisor {

@@ -21,5 +21,6 @@ pub mod initramfs;
 pub mod job;
 pub mod kernel;
 pub mod kind;
+pub mod record;
 pub mod scenario;
 pub mod standstill;

@@ -3,7 +3,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeSet;
+mod repeat;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
@@ -45,6 +47,7 @@ struct Arguments {
 enum Action {
     /// Runs a scenario, or a command, in a machine of its own
     Run(Box<Run>),
+    Replay(repeat::Replay),
     /// Lists the kinds of machines and the scenarios
     List,
     /// Fetches the kernel of a kind, and does nothing else
@@ -65,7 +68,7 @@ struct Run {
     /// The folder that gets the results: `console.txt`, and what the scenario leaves in `$OUT`
     #[arg(long, default_value = "lab-out")]
     out: PathBuf,
-    /// Number of processors of the machine
+    /// Number of processors of the machine; a recorded one has one
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     processors: u8,
     /// Memory of the machine, in MiB [default: 1024; of kind xen 2048]
@@ -85,6 +88,23 @@ struct Run {
     /// code while another one replaces it
     #[arg(long)]
     take_turns: bool,
+    /// Records the run, so that `replay` can repeat it instruction by instruction
+    ///
+    /// The machine sees no files of this one, but usual programs of a shell, those given by
+    /// `--with`, and files that its command names. Results are in the folder `results`.
+    #[arg(long, conflicts_with_all = ["take_turns", "count_instructions", "processors"])]
+    record: bool,
+    /// A further program of the recorded machine by its name, or file by its path
+    #[arg(long, requires = "record", value_name = "FILE")]
+    with: Vec<String>,
+    /// Records again until a run fails, so often at most; the last run is kept
+    #[arg(
+        long,
+        requires = "record",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    tries: u32,
     /// A command in place of a scenario, behind `--`
     #[arg(last = true, conflicts_with = "scenario")]
     command: Vec<String>,
@@ -97,7 +117,9 @@ fn kind(name: &str) -> Result<&'static Kind, String> {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().action {
+        Action::Run(request) if request.record => repeat::record(&request),
         Action::Run(request) => run(&request),
+        Action::Replay(request) => repeat::replay(&request),
         Action::List => list(),
         Action::Fetch { kind } => fetch(kind),
     };
@@ -131,10 +153,7 @@ fn fetch(kind: &Kind) -> Result<i32, Box<dyn Error>> {
 }
 
 fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
-    let is_interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&is_interrupted))?;
-    }
+    let goes_on = interruption()?;
     let project = project()?;
     let (kind, command) = what_to_run(request, &project)?;
     let progress = ProgressBar::new_spinner();
@@ -147,7 +166,7 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     let scratch = tempfile::tempdir()?;
     let initramfs = scratch.path().join("initramfs");
     let init = std::env::current_exe()?.with_file_name("quietcore-lab-init");
-    initramfs::write(&initramfs, &init, &job)?;
+    initramfs::write(&initramfs, &init, &job, &BTreeMap::new())?;
     let out = prepare(&request.out)?;
     let machine = Machine {
         kind,
@@ -166,7 +185,7 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     let there = names_in(&out)?;
     let look = || {
         progress.set_message(format!("machine {}, {} s", kind.name, started.elapsed().as_secs()));
-        !is_interrupted.load(Relaxed)
+        goes_on()
     };
     let before_anew = |anew, why: &Broken| {
         progress.suspend(|| {
@@ -194,6 +213,15 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     }
 }
 
+/// Returns a closure that returns `false` once somebody has asked this program to end.
+fn interruption() -> io::Result<impl Fn() -> bool> {
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&is_interrupted))?;
+    }
+    Ok(move || !is_interrupted.load(Relaxed))
+}
+
 /// The job of a machine that runs this command.
 fn job(
     request: &Run,
@@ -211,6 +239,7 @@ fn job(
         directory: project.to_owned(),
         project: project.to_owned(),
         command,
+        results_to: None,
         tell_after: request.tell_after.map_or(limit * 4 / 5, |it| Duration::from_nanos(it.get())),
     })
 }

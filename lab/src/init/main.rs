@@ -2,7 +2,8 @@
 //! status, and switches the machine off.
 //!
 //! Its root becomes the share of the host's file system, which is read-only; what programs write
-//! to (`/tmp`, `/run`, `/var/tmp`) is memory.
+//! to (`/tmp`, `/run`, `/var/tmp`) is memory. A machine that is recorded has no shares: its root
+//! remains the initramfs, and its results leave by a serial line.
 
 #![forbid(unsafe_code)]
 
@@ -10,6 +11,7 @@ mod dom0;
 mod hanging;
 mod held;
 mod mounts;
+mod results;
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -25,6 +27,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Exit status of a shell for a command that can't be started.
 const NOT_STARTED: i32 = 127;
+/// The folders in which programs are looked for.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 fn main() -> ExitCode {
     if std::process::id() != 1 {
@@ -49,20 +53,28 @@ fn work() -> Result<(), Box<dyn Error>> {
     for module in &job.modules {
         load(module)?;
     }
-    mounts::make(&job.project, &job.layers)?;
-    let shares = [PathBuf::from("/"), job.project.clone()];
-    thread::Builder::new().name("beat".to_owned()).spawn(move || beat(&shares))?;
+    if job.results_to.is_some() {
+        mounts::make_alone(&job.directory)?;
+    } else {
+        mounts::make(&job.project, &job.layers)?;
+        let shares = [PathBuf::from("/"), job.project.clone()];
+        thread::Builder::new().name("beat".to_owned()).spawn(move || beat(&shares))?;
+    }
     let tell_after = job.tell_after;
     thread::Builder::new()
         .name("hanging".to_owned())
         .spawn(move || hanging::tell_after(tell_after))?;
-    Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+    let up = Command::new("ip").args(["link", "set", "lo", "up"]).env("PATH", PATH).status();
+    up.map_err(|error| format!("ip: {error}"))?;
     if let Some(programs) = &job.hypervisor_programs {
         dom0::start(programs)?;
     }
     let _held = held::Held::machines();
     let status = run(&job);
     fs::write(Path::new(OUT).join(STATUS), format!("{status}\n"))?;
+    if let Some(device) = &job.results_to {
+        results::send(device)?;
+    }
     Ok(())
 }
 
@@ -94,7 +106,7 @@ fn run(job: &Job) -> i32 {
         .args(arguments)
         .current_dir(&job.directory)
         .env_clear()
-        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("PATH", PATH)
         .env("HOME", "/tmp")
         .env("LANG", "C.UTF-8")
         .env("OUT", OUT)

@@ -24,6 +24,28 @@ pub(crate) fn make(project: &Path, layers: &[String]) -> io::Result<()> {
     mount_move(".", "/").map_err(|error| named(error, root))?;
     rustix::process::chroot(".").map_err(|error| named(error, root))?;
     std::env::set_current_dir("/")?;
+    attach_kernels()?;
+    // It may lie below what is memory now, or be seen through the root already.
+    if !project.exists() {
+        fs::create_dir_all(project)?;
+    }
+    attach(PROJECT_TAG, project, "9p", MountFlags::RDONLY, &options)?;
+    fs::create_dir_all(OUT)?;
+    attach(OUT_TAG, Path::new(OUT), "9p", MountFlags::empty(), SHARE)
+}
+
+/// Mounts what a machine without shares has: its root remains what it has started from.
+pub(crate) fn make_alone(directory: &Path) -> io::Result<()> {
+    for place in ["/proc", "/sys", "/dev", "/tmp", "/run", "/var/tmp"] {
+        fs::create_dir_all(place)?;
+    }
+    attach_kernels()?;
+    fs::create_dir_all(directory)?;
+    fs::create_dir_all(OUT)
+}
+
+/// Mounts what the kernel offers, and memory where programs write.
+fn attach_kernels() -> io::Result<()> {
     attach("proc", Path::new("/proc"), "proc", MountFlags::empty(), "")?;
     attach("sysfs", Path::new("/sys"), "sysfs", MountFlags::empty(), "")?;
     attach("devtmpfs", Path::new("/dev"), "devtmpfs", MountFlags::empty(), "")?;
@@ -35,14 +57,7 @@ pub(crate) fn make(project: &Path, layers: &[String]) -> io::Result<()> {
         attach("tmpfs", Path::new(place), "tmpfs", MountFlags::empty(), "mode=1777")?;
     }
     attach("cgroup2", Path::new("/sys/fs/cgroup"), "cgroup2", MountFlags::empty(), "")?;
-    attach("tracefs", Path::new("/sys/kernel/tracing"), "tracefs", MountFlags::empty(), "")?;
-    // It may lie below what is memory now, or be seen through the root already.
-    if !project.exists() {
-        fs::create_dir_all(project)?;
-    }
-    attach(PROJECT_TAG, project, "9p", MountFlags::RDONLY, &options)?;
-    fs::create_dir_all(OUT)?;
-    attach(OUT_TAG, Path::new(OUT), "9p", MountFlags::empty(), SHARE)
+    attach("tracefs", Path::new("/sys/kernel/tracing"), "tracefs", MountFlags::empty(), "")
 }
 
 /// Mounts what Xen offers its first domain.

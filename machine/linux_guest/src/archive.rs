@@ -52,10 +52,15 @@ impl<W: Write> Archive<W> {
     /// # Errors
     /// [`NoInitramfs::File`].
     pub fn begin(output: W) -> Result<Self, NoInitramfs> {
-        let mut archive = Self { output, next: 1, made: BTreeSet::new() };
+        let mut archive = Self::empty(output);
         archive.folder(Path::new("/dev"))?;
         archive.device(Path::new("/dev/console"), 5, 1)?;
         Ok(archive)
+    }
+
+    /// Begins an archive with nothing in it.
+    pub fn empty(output: W) -> Self {
+        Self { output, next: 1, made: BTreeSet::new() }
     }
 
     /// Ends it and returns what it was written to.
