@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use quietcore_boot::places::PROGRAM_CODE;
-use quietcore_program_image::Functions;
+use quietcore_program_image::{Functions, ProgramImage};
 
 use super::peer::{self, Peer};
 use super::program::Program;
@@ -17,7 +17,7 @@ use crate::findings::{Findings, Goal};
 /// The most instructions to the first cycle.
 const GOAL: Goal = Goal::AtMost(200_000.0);
 /// Of an emulator, which has no say in how many instructions there are.
-const COUNTER_HZ: u64 = 1_000_000_000;
+pub(super) const COUNTER_HZ: u64 = 1_000_000_000;
 /// Runs; a goal is answered by six at least.
 const RUNS: usize = 6;
 /// Runs of a quick comparison.
@@ -26,11 +26,11 @@ const RUNS_QUICK: usize = 1;
 const FUNCTIONS: usize = 12;
 /// Places in the program's face, in bytes: `initialize` and `step`.
 const INITIALIZE: usize = 8;
-const STEP: usize = 16;
+pub(super) const STEP: usize = 16;
 
 pub(super) fn measure(program: &Program, findings: &mut Findings) -> Result<(), String> {
     let folder = program.folder().join("written-down");
-    let peer = Peer::lay_out(&folder, program, &program.one_cycle(), COUNTER_HZ)?;
+    let peer = Peer::lay_out(&folder, program, &program.one_cycle(), COUNTER_HZ, false)?;
     let image = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
     let (image, program) = (Functions::of(image), Functions::of(&peer.program_file));
     let (mut own, mut first, mut all) = (Vec::new(), Vec::new(), Vec::new());
@@ -66,7 +66,8 @@ impl Way {
         let addresses: Vec<u64> =
             text.lines().filter_map(address_of).skip_while(|it| *it != peer.entry).collect();
         let call = |place| -> Result<usize, String> {
-            let function = function(peer, place).ok_or("the program's face can't be read")?;
+            let function =
+                function(&peer.program, place).ok_or("the program's face can't be read")?;
             let found = addresses.iter().position(|address| *address == function);
             found.ok_or_else(|| "the program was not called".to_owned())
         };
@@ -76,10 +77,9 @@ impl Way {
 }
 
 /// An entry of the program's face.
-fn function(peer: &Peer, place: usize) -> Option<u64> {
-    let face = peer.program.face() + place as u64;
-    let part = peer
-        .program
+pub(super) fn function(program: &ProgramImage, place: usize) -> Option<u64> {
+    let face = program.face() + place as u64;
+    let part = program
         .parts()
         .iter()
         .find(|part| (part.address..part.address + part.bytes.len() as u64).contains(&face))?;
@@ -88,7 +88,7 @@ fn function(peer: &Peer, place: usize) -> Option<u64> {
 }
 
 /// `Trace 0: 0x7f… [00000000/0000000000100000/…] …`: the second number.
-fn address_of(line: &str) -> Option<u64> {
+pub(super) fn address_of(line: &str) -> Option<u64> {
     let (_, rest) = line.split_once('[')?;
     u64::from_str_radix(rest.split('/').nth(1)?, 16).ok()
 }

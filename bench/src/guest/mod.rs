@@ -10,7 +10,10 @@
 //! Instructions are counted by QEMU's translator, one by one, and need no KVM; all else does. Where
 //! this machine's KVM can't run guests, or interprets them, that is said and nothing is measured.
 
+mod backends;
+mod cycle;
 mod exits;
+mod front;
 mod instructions;
 mod kvm;
 mod peer;
@@ -45,6 +48,9 @@ pub(crate) struct Request {
     /// The CPU of the near end of signals
     #[arg(long, default_value_t = 0)]
     other_cpu: u32,
+    /// The image of the Linux guest whose start is measured, as `quietcore guest build` makes it
+    #[arg(long, value_name = "FOLDER")]
+    linux_image: Option<PathBuf>,
     /// Cycles in which exits are counted, a round
     #[arg(long)]
     cycles: Option<u64>,
@@ -60,8 +66,12 @@ enum Part {
     Start,
     /// From `quietcore up` to the first cycle
     Up,
+    /// The same on each backend that this machine has, with QEMU's part apart
+    Backends,
     /// Instructions of the guest to its first cycle
     Instructions,
+    /// Instructions of a cycle, in the guest of `kvm` and in that of `qemu`
+    Cycle,
     /// Exits in a cycle, by reason
     Exits,
     /// Memory of the monitor
@@ -70,8 +80,23 @@ enum Part {
     Signal,
 }
 
-const PARTS: [Part; 6] =
-    [Part::Start, Part::Up, Part::Instructions, Part::Exits, Part::Resident, Part::Signal];
+impl Part {
+    /// Returns `true` if it needs no KVM: an emulator counts, or each backend is asked for itself.
+    fn needs_no_kvm(self) -> bool {
+        matches!(self, Self::Backends | Self::Instructions | Self::Cycle)
+    }
+}
+
+const PARTS: [Part; 8] = [
+    Part::Start,
+    Part::Up,
+    Part::Backends,
+    Part::Instructions,
+    Part::Cycle,
+    Part::Exits,
+    Part::Resident,
+    Part::Signal,
+];
 
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let common = &request.common;
@@ -109,15 +134,18 @@ fn measure(
     let wanted = if request.only.is_empty() { &PARTS } else { &*request.only };
     let no_guests = why_no_guests(facts);
     if let Some(why) = &no_guests {
-        findings.not_measured(format!("anything but instructions: {why}"));
+        findings
+            .not_measured(format!("anything but instructions and `up` on other backends: {why}"));
     }
-    let can_be = |part: &&Part| **part == Part::Instructions || no_guests.is_none();
+    let can_be = |part: &&Part| part.needs_no_kvm() || no_guests.is_none();
     for part in wanted.iter().filter(can_be) {
         eprintln!("guest: {part:?}");
         let done = match part {
             Part::Start => start::measure(program, rounds, findings),
             Part::Up => start::measure_up(program, rounds, findings),
+            Part::Backends => backends::measure(request, facts, rounds, findings),
             Part::Instructions => instructions::measure(program, findings),
+            Part::Cycle => cycle::measure(program, request, findings),
             Part::Exits => exits::measure(program, request, findings),
             Part::Resident => resident::measure(program, findings),
             Part::Signal => signal::measure(request, rounds, findings),

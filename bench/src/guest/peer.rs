@@ -69,12 +69,14 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Puts down all that a guest gets, in `folder`. The guest's counter counts so often in a
-    /// second.
+    /// second. Nobody looks after a guest that is not `is_watched`, which so looks for its end
+    /// itself.
     pub(super) fn lay_out(
         folder: &Path,
         program: &Program,
         job: &ProgramJob,
         counter_hz: u64,
+        is_watched: bool,
     ) -> Result<Self, String> {
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
@@ -109,7 +111,8 @@ impl Peer {
         let letters = ByteSize::new(bytes_for(LETTER_BYTES) as u64);
         let post = Shared::create("quietcore-post", letters)
             .map_err(|error| Causes(&error).to_string())?;
-        let letter = letter(job, &peer.program, code.len() as u64).to_bytes();
+        let letter = letter(job, &peer.program, code.len() as u64);
+        let letter = GuestJob { is_watched, ..letter }.to_bytes();
         let letter = letter.map_err(|error| error.to_string())?;
         let mut poster = Poster::new(post.words()).ok_or("the post is too small")?;
         poster.post(&letter).map_err(|error| error.to_string())?;
@@ -231,8 +234,7 @@ fn letter(job: &ProgramJob, program: &ProgramImage, code_bytes: u64) -> GuestJob
         stage: job.build.stage.clone(),
         values: Vec::new(),
     };
-    // Nobody looks after it.
-    GuestJob { is_watched: false, ..guest_job(job, 1, &[], build, None) }
+    guest_job(job, 1, &[], build, None)
 }
 
 fn content(shared: &Shared) -> Result<Vec<u8>, String> {

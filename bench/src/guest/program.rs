@@ -44,12 +44,21 @@ impl Program {
         let model = model.map_err(|error| {
             format!("the model: {error}; run this in the root of the repository, or use --model")
         })?;
+        Self::of_backend(&model, "kvm", cpu, "")
+    }
+
+    /// The same for a guest of another backend; `more` are further lines about the partition.
+    pub(super) fn of_backend(
+        model: &Path,
+        backend: &str,
+        cpu: u32,
+        more: &str,
+    ) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let text = format!(
-            "[site]\nname = \"bench-guest\"\n{}",
-            partition("axis", "kvm", cpu, &model.display().to_string())
-        );
-        Self::of_site(folder, &text, "axis")
+        let text = partition("axis", backend, cpu, &model.display().to_string());
+        // What is of the partition itself comes before its tables.
+        let text = text.replacen("[partition.vcr]", &format!("{more}[partition.vcr]"), 1);
+        Self::of_site(folder, &format!("[site]\nname = \"bench-guest\"\n{text}"), "axis")
     }
 
     /// The program of a partition of a site, whose models are in `folder` or elsewhere.
@@ -101,8 +110,18 @@ impl Program {
         job: &ProgramJob,
         channels: Vec<OwnedFd>,
     ) -> Result<Partition, String> {
+        self.start_by(&runtime()?, job, channels)
+    }
+
+    /// Starts its partition by a program that becomes `quietcore-runtime`.
+    pub(super) fn start_by(
+        &self,
+        runtime: &Path,
+        job: &ProgramJob,
+        channels: Vec<OwnedFd>,
+    ) -> Result<Partition, String> {
         let job = Job::of_program(job.clone(), None);
-        Partition::start_with(&runtime()?, &job, &self.shape, channels, &self.room)
+        Partition::start_with(runtime, &job, &self.shape, channels, &self.room)
             .map_err(|error| Causes(&error).to_string())
     }
 }

@@ -12,6 +12,7 @@
 //! Beside them stands what no monitor can do without: a process that ends at once, and KVM's part
 //! of a machine with one slot, one processor and nothing in it.
 
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -98,7 +99,11 @@ pub(super) fn measure_up(
     let stand = Stand::new(program.site_file(), folder)?;
     let (mut up, mut supervisor, mut qemu) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=rounds {
-        let took = (bring_up(program)?, supervise(&stand)?, start_peer(&peer, Parts::Usual)?);
+        let took = (
+            bring_up(program.site_file(), program.folder(), None)?,
+            supervise(&stand)?,
+            start_peer(&peer, Parts::Usual)?,
+        );
         // The first one builds the program.
         if round > 0 {
             up.push(took.0);
@@ -115,10 +120,10 @@ pub(super) fn measure_up(
 
 fn laid_out(program: &Program) -> Result<Peer, String> {
     let folder = program.folder().join("qemu");
-    Peer::lay_out(&folder, program, &program.one_cycle(), peer::counter_hz()?)
+    Peer::lay_out(&folder, program, &program.one_cycle(), peer::counter_hz()?, false)
 }
 
-fn milli(values: &[f64]) -> Vec<f64> {
+pub(super) fn milli(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value / 1000.0).collect()
 }
 
@@ -196,20 +201,19 @@ fn supervise(stand: &Stand) -> Result<f64, String> {
     thread::scope(|scope| scope.spawn(work).join().map_err(|_| "it panicked".to_owned()))?
 }
 
-/// `quietcore up` from its start to the first cycle, in µs.
-fn bring_up(program: &Program) -> Result<f64, String> {
-    let command = runtime()?.with_file_name("quietcore");
-    let (run, state) = (program.folder().join("run"), program.folder().join("state"));
+/// `quietcore up` from its start to the first cycle of the partition `axis`, in µs. All that it
+/// leaves is in `folder`. It is run by `enter`, if any, a program that runs its arguments.
+pub(super) fn bring_up(site: &Path, folder: &Path, enter: Option<&Path>) -> Result<f64, String> {
+    let program = runtime()?.with_file_name("quietcore");
+    let (run, state) = (folder.join("run"), folder.join("state"));
+    let remarks = folder.join("remarks");
+    let errors = File::create(&remarks).map_err(|error| error.to_string())?;
+    let mut command = Command::new(enter.unwrap_or(&program));
+    command.args(enter.map(|_| &program)).args([Path::new("up"), site]);
+    command.env("QUIETCORE_RUN_DIR", &run).env("QUIETCORE_STATE_DIR", &state);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
     let begin = Instant::now();
-    let child = Command::new(&command)
-        .args([Path::new("up"), program.site_file()])
-        .env("QUIETCORE_RUN_DIR", &run)
-        .env("QUIETCORE_STATE_DIR", &state)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("{}: {error}", command.display()))?;
+    let child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
     let mut up = Up(child);
     let places = Places::new(run, state);
     let mut exchange: Option<ExchangeView> = None;
@@ -220,7 +224,8 @@ fn bring_up(program: &Program) -> Result<f64, String> {
             return Ok(since(begin));
         }
         if let Some(status) = up.0.try_wait().map_err(|error| error.to_string())? {
-            return Err(format!("`quietcore up` ended with {status}"));
+            let said = fs::read_to_string(&remarks).unwrap_or_default();
+            return Err(format!("`quietcore up` ended with {status}: {}", said.trim()));
         }
         if begin.elapsed() > PATIENCE {
             return Err(format!("no cycle within {} s", PATIENCE.as_secs()));
