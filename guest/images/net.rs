@@ -24,7 +24,7 @@ use quietcore_fieldbus::{Bus, BusJob};
 use quietcore_guest::clock::Clock;
 use quietcore_guest::heap;
 use quietcore_guest::host::{self, Console};
-use quietcore_guest::net::Net;
+use quietcore_guest::net::Network;
 use quietcore_guest::pages::Pages;
 use quietcore_scan::program::Fieldbus as _;
 use quietcore_units::Nanos;
@@ -100,7 +100,7 @@ fn cycles(page: &HostPage) -> Result<u8, ()> {
     let region = exchange(&job);
     let places = [NET].into_iter().chain((0..QEMU_COUNT).map(|it| QEMU_FIRST + it * QEMU_BYTES));
     // SAFETY: reading from these is what they are for, in either machine.
-    let net = unsafe { Net::find(places, clock) };
+    let net = unsafe { Network::find(places, clock) };
     let net = net.map_err(|error| say(format_args!("{error}")))?;
     let start = net.now();
     let mut bus = Bus::bring_up(net, &job, region).map_err(|error| say(format_args!("{error}")))?;
@@ -144,7 +144,7 @@ fn cycles(page: &HostPage) -> Result<u8, ()> {
 
 /// The fewest counts that handing a frame over and taking one that is there take; where the
 /// counter counts instructions, these.
-fn one_frame(net: &mut Net) -> (u64, u64) {
+fn one_frame(net: &mut Network) -> (u64, u64) {
     // A datagram that reads one register of all SubDevices.
     let mut frame = [0; 60];
     frame[..12].fill(0xFF);

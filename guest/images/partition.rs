@@ -14,7 +14,7 @@ use alloc::string::{String, ToString as _};
 use quietcore_exchange::Region;
 use quietcore_fieldbus::{Bus, RestUntil};
 use quietcore_guest::clock::Clock;
-use quietcore_guest::net::Net;
+use quietcore_guest::net::Network;
 use quietcore_guest::partition;
 use quietcore_scan::program::Fieldbus;
 
@@ -30,7 +30,7 @@ fn bring_up(
     clock: Clock,
     rest: RestUntil,
 ) -> Result<Box<dyn Fieldbus>, String> {
-    let net = Net::of_partition(clock).map_err(|error| error.to_string())?;
+    let net = Network::of_partition(clock).map_err(|error| error.to_string())?;
     let bus = Bus::bring_up_job(net, job, region, rest).map_err(|error| error.to_string())?;
     Ok(Box::new(bus))
 }

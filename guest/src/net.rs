@@ -14,7 +14,8 @@
 //! asks for that: it does when it owes frames and nobody but the guest's processor can bring them.
 //!
 //! The registers of the device are at an address, or on the PCI bus ([`bus`]); all else is the
-//! same.
+//! same. A guest that was given a network card of its own has that in place of this device: either
+//! is a [`Network`].
 //!
 //! The device is the host's, which can do to the guest what it likes; so an answer of the device
 //! that can't be ends as an assertion, and not as another frame than the one received.
@@ -23,15 +24,17 @@
 
 mod buffers;
 mod bus;
+mod card;
 mod hal;
+mod network;
 
 use core::arch::x86_64::_rdtsc;
 use core::fmt;
 use core::ptr::NonNull;
 use core::sync::atomic::{Ordering::SeqCst, fence};
 
-use quietcore_boot::places::NET;
 use quietcore_units::Nanos;
+use quietcore_wire::intel::CardError;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 use virtio_drivers::queue::VirtQueue;
 use virtio_drivers::transport::mmio::{MmioError, MmioTransport, MmioVersion, VirtIOHeader};
@@ -40,10 +43,11 @@ use virtio_drivers::transport::{
 };
 
 use crate::clock::Clock;
-use crate::devices;
 use buffers::{BUFFERS, Buffers, HEADER_BYTES};
 use bus::Bells;
 use hal::Identity;
+
+pub use network::Network;
 
 /// Time that frames are waited for before the device is rung again.
 pub const RING_PAUSE: Nanos = Nanos::from_micros(50);
@@ -72,11 +76,14 @@ pub enum NetError {
     Queues,
     /// The one network of this guest has been opened before.
     Taken,
+    /// A network card that the host has given away is of no use.
+    Card(CardError),
 }
 
 impl fmt::Display for NetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Card(error) => return error.fmt(f),
             Self::Absent => "there is no network device",
             Self::Legacy => "the network device is older than virtio 1",
             Self::Features => "the network device refuses virtio 1",
@@ -102,8 +109,8 @@ pub struct NetCounts {
     pub rung: u64,
 }
 
-/// The network device of this guest.
-pub struct Net {
+/// The virtio device of this guest.
+pub(crate) struct Net {
     transport: SomeTransport<'static>,
     /// Its doorbells, where the transport's own way to them is longer.
     bells: Option<Bells>,
@@ -115,18 +122,10 @@ pub struct Net {
 }
 
 impl Net {
-    /// Opens the network device of a partition: at its place, or on the bus of a host that shares
-    /// its memory as devices.
-    ///
-    /// # Errors
-    /// [`NetError`].
-    pub fn of_partition(clock: Clock) -> Result<Self, NetError> {
-        if devices::are_here() {
-            let (transport, bells) = bus::find()?;
-            return Self::open(transport.into(), Some(bells), clock);
-        }
-        // SAFETY: reading there is what the place is for.
-        unsafe { Self::find([NET], clock) }
+    /// Opens the device on the bus of a host that shares its memory as devices.
+    fn on_bus(clock: Clock) -> Result<Self, NetError> {
+        let (transport, bells) = bus::find()?;
+        Self::open(transport.into(), Some(bells), clock)
     }
 
     /// Opens the first network device that has its registers at one of these addresses.
@@ -137,10 +136,7 @@ impl Net {
     /// # Safety
     /// At each address, which is one of whole words, are the registers of a virtio device, or what
     /// is not changed by being read.
-    pub unsafe fn find(
-        places: impl IntoIterator<Item = u64>,
-        clock: Clock,
-    ) -> Result<Self, NetError> {
+    unsafe fn find(places: impl IntoIterator<Item = u64>, clock: Clock) -> Result<Self, NetError> {
         for place in places {
             // SAFETY: as our caller promises.
             match unsafe { transport_at(place) } {
@@ -189,7 +185,7 @@ impl Net {
     }
 
     /// Returns the counts of frames so far.
-    pub fn counts(&self) -> NetCounts {
+    fn counts(&self) -> NetCounts {
         self.counts
     }
 

@@ -40,9 +40,13 @@ pub(crate) struct Function {
 impl Function {
     /// Returns the function at this place of the bus if it is of this vendor and kind.
     pub(crate) fn find(device: u8, function: u8, kind: u32) -> Option<Self> {
-        let place = ENABLED | u32::from(device & 31) << 11 | u32::from(function & 7) << 8;
-        let found = Self { place };
-        (found.read(0) == kind).then_some(found)
+        Some(Self::at(device, function)).filter(|found| found.read(0) == kind)
+    }
+
+    /// Returns the function at this place of the bus. Where there is none, its first word is that
+    /// of no device.
+    pub(crate) fn at(device: u8, function: u8) -> Self {
+        Self { place: ENABLED | u32::from(device & 31) << 11 | u32::from(function & 7) << 8 }
     }
 
     /// Returns the address of the memory behind a base register, and has the device answer there;

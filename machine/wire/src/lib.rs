@@ -6,6 +6,7 @@
 //! | [`packet`] | a raw socket on a network interface, EtherCAT frames only | 2 and more |
 //! | [`tap`] | the far end of a virtual network interface, EtherCAT frames only | 2 and more |
 //! | [`in_process`] | a simulated segment in the same process, without privileges | none |
+//! | [`intel`] | a network card that its user drives itself, by its registers | none |
 //! | [`server`] | answers the frames of a wire with a simulated segment | 2 and more |
 //! | [`answers`] | frames that wait for the instant of their delivery | |
 //! | `waiting` | how the wires that are files wait for a frame | |
@@ -22,6 +23,7 @@ pub mod answers;
 pub mod fake;
 #[cfg(feature = "std")]
 pub mod in_process;
+pub mod intel;
 #[cfg(feature = "std")]
 pub mod packet;
 #[cfg(feature = "std")]
