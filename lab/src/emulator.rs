@@ -22,6 +22,10 @@ const HELD_BACK: &str = "while it held interrupts back";
 const HOSTS_REGISTERS: &str = "with the guest at 0xffffffff";
 /// QEMU's line for a processor that faults while it reports a fault in a fault.
 const TRIPLE_FAULT: &str = "Triple fault";
+/// Place on the bus of the network card that can be given to a guest: `0000:00:10.0`.
+pub const CARD: u8 = 0x10;
+/// Place of the card at the other end of its cable, which is a virtio device: `0000:00:11.0`.
+const OTHER_CARD: u8 = 0x11;
 /// Time between two looks at a running machine.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
@@ -205,6 +209,9 @@ impl Machine<'_> {
             command.args(["-accel", threads, "-smp", &self.processors.to_string()]);
         }
         self.starts(&mut command);
+        if self.kind.has_card {
+            add_card(&mut command);
+        }
         self.device(&mut command, "virtio-rng-pci");
         self.share(&mut command, ROOT_TAG, Path::new("/"), true);
         self.share(&mut command, PROJECT_TAG, self.project, true);
@@ -249,6 +256,17 @@ impl Machine<'_> {
             .arg("-fsdev")
             .arg(format!("local,id={tag},path={path},{options},readonly={access}"));
         self.device(command, &format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
+    }
+}
+
+/// Adds an IOMMU, which must come before what is behind it, and two network cards with a cable
+/// between them.
+fn add_card(command: &mut Command) {
+    command.args(["-device", "intel-iommu"]);
+    let cards = [("e1000e", CARD), ("virtio-net-pci", OTHER_CARD)];
+    for (index, (card, place)) in cards.into_iter().enumerate() {
+        command.arg("-netdev").arg(format!("hubport,id=end{index},hubid=0"));
+        command.arg("-device").arg(format!("{card},netdev=end{index},addr={place:#x},romfile="));
     }
 }
 

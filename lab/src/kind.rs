@@ -15,6 +15,9 @@ pub struct Kind {
     pub holds_guests: bool,
     /// The modules that scenarios of this kind need, beside those that every machine does.
     pub modules: &'static [&'static str],
+    /// `true` if it has an IOMMU, and behind that a network card whose cable ends in the machine's
+    /// other card: see [`CARD`](crate::emulator::CARD).
+    pub has_card: bool,
     /// Words of the kernel's command line, beside those of every machine.
     pub words: &'static str,
     /// Size of its memory in MiB where nobody asks for another.
@@ -98,6 +101,7 @@ pub const KINDS: &[Kind] = &[
         processor: "max",
         holds_guests: false,
         modules: &[],
+        has_card: false,
         words: SERIAL,
         memory_mib: MEMORY_MIB,
         hypervisor: None,
@@ -109,7 +113,30 @@ pub const KINDS: &[Kind] = &[
         processor: NESTING,
         holds_guests: true,
         modules: &["irqbypass", "ccp", "kvm", "kvm-amd"],
+        has_card: false,
         words: SERIAL,
+        memory_mib: MEMORY_MIB,
+        hypervisor: None,
+    },
+    Kind {
+        name: "vfio",
+        about: "as kvm, with an IOMMU and a network card that can be given to a guest",
+        package: "linux-image-rt-amd64",
+        processor: NESTING,
+        holds_guests: true,
+        modules: &[
+            "irqbypass",
+            "ccp",
+            "kvm",
+            "kvm-amd",
+            "virtio_net",
+            "e1000e",
+            "vfio",
+            "vfio_iommu_type1",
+            "vfio-pci",
+        ],
+        has_card: true,
+        words: "console=ttyS0 intel_iommu=on",
         memory_mib: MEMORY_MIB,
         hypervisor: None,
     },
@@ -120,6 +147,7 @@ pub const KINDS: &[Kind] = &[
         processor: "max",
         holds_guests: false,
         modules: &[],
+        has_card: false,
         words: SERIAL,
         memory_mib: MEMORY_MIB,
         hypervisor: None,
@@ -132,6 +160,7 @@ pub const KINDS: &[Kind] = &[
         processor: "qemu64,+svm,+npt,+rdrand",
         holds_guests: true,
         modules: &["xen-privcmd", "xen-evtchn", "xen-gntdev", "xen-gntalloc", "xenfs", "overlay"],
+        has_card: false,
         // The console is Xen's. Without entropy the store has been seen to wait for ever; `rdrand`,
         // which the kernel must be told to trust, is there before the virtual device for it.
         words: "console=hvc0 random.trust_cpu=on",
