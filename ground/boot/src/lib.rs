@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod board;
+mod cards;
 mod crash;
 pub mod devices;
 mod host;
@@ -31,6 +32,7 @@ mod time;
 mod words;
 pub mod xen;
 
+pub use cards::CardFamily;
 pub use crash::{CrashRecord, REGISTERS};
 pub use host::{AddressRange, HostPage, Refused};
 pub use late::{LATE_BYTES, LateReleases};

@@ -14,8 +14,9 @@ use core::sync::atomic::{
     fence,
 };
 
+use quietcore_boot::CardFamily;
 use quietcore_units::Nanos;
-use quietcore_wire::intel::{Card, CardAccess, Model, REGISTER_BYTES, Register, Rings};
+use quietcore_wire::intel::{Card, CardAccess, REGISTER_BYTES, Register, Rings};
 
 use super::NetError;
 use crate::clock::Clock;
@@ -51,13 +52,13 @@ pub(super) fn find(
 ) -> Option<Result<GuestCard, NetError>> {
     let known = |device| {
         let function = Function::at(device, 0);
-        Model::of(function.read(0)).map(|model| (function, model))
+        CardFamily::of(function.read(0)).map(|family| (function, family))
     };
-    let (function, model) = devices.into_iter().find_map(known)?;
-    Some(open(function, model, clock))
+    let (function, family) = devices.into_iter().find_map(known)?;
+    Some(open(function, family, clock))
 }
 
-fn open(function: Function, model: Model, clock: Clock) -> Result<GuestCard, NetError> {
+fn open(function: Function, family: CardFamily, clock: Clock) -> Result<GuestCard, NetError> {
     if TAKEN.swap(true, Relaxed) {
         return Err(NetError::Taken);
     }
@@ -67,7 +68,7 @@ fn open(function: Function, model: Model, clock: Clock) -> Result<GuestCard, Net
         unsafe { map_first(PLACE + offset, memory + offset, UNCACHED) };
     }
     let base = (&raw const RINGS).expose_provenance() as u64;
-    Card::open(Mapped { clock }, model, &RINGS, base).map_err(NetError::Card)
+    Card::open(Mapped { clock }, family, &RINGS, base).map_err(NetError::Card)
 }
 
 impl CardAccess for Mapped {

@@ -46,6 +46,9 @@ pub struct Machine {
     /// `Ok` where this kernel is dom0 of Xen and can start other domains; else what stands in the
     /// way.
     pub xen: Result<(), Obstacle>,
+    /// The network cards on the PCI bus by their addresses, and what stands in the way of giving
+    /// each to a guest.
+    pub cards: Vec<(String, Result<(), Obstacle>)>,
     /// The container runtimes that are installed, and what stands in the way of each.
     pub containers: Vec<(ContainerRuntime, Result<(), Obstacle>)>,
     /// Real-time run time that new control groups can be given, in µs a second of each CPU; `None`

@@ -39,7 +39,7 @@ pub use firmware::Firmware;
 pub use interrupts::{Interrupt, Interrupts};
 pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
 pub use memory::{HugePages, Memory};
-pub use network::{Interface, Network};
+pub use network::{Card, Interface, Network};
 pub use processor::cache::{CacheDomain, Caches, CpuidAllocation, Resctrl, ResctrlLevel};
 pub use processor::cache_ground::CacheGround;
 pub(crate) use processor::clock::why_not_real;

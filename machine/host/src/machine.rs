@@ -36,6 +36,7 @@ impl Facts {
             kvm: self.runs_guests(),
             qemu: self.has_qemu(),
             xen: self.has_xen(),
+            cards: self.cards(),
             containers: ContainerRuntime::ALL
                 .into_iter()
                 .filter_map(|runtime| {
@@ -46,6 +47,13 @@ impl Facts {
                 .collect(),
             container_real_time_us: self.container_real_time_us(),
         }
+    }
+
+    /// Returns the network cards, and what stands in the way of giving each to a guest.
+    fn cards(&self) -> Vec<(String, Result<(), Obstacle>)> {
+        let passes = self.network.passes_devices;
+        let cards = self.network.cards.iter();
+        cards.map(|card| (card.address.clone(), card.can_be_given(passes))).collect()
     }
 
     /// Returns the share of a CPU that real-time threads may take before the kernel stops them, in

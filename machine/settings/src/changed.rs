@@ -6,13 +6,13 @@ mod links;
 use std::path::{Path, PathBuf};
 
 use quietcore_record::reason::{MachineDrift, NotInForce, SettingFailure};
-use quietcore_site::{Control, Profile, Site, Traffic};
+use quietcore_site::{Control, GivenCard, Profile, Site, Traffic};
 use quietcore_units::CpuSet;
 
 use super::group::{CpusetKind, PROCESSES};
 use super::holding::{Controls, Effect, Held, Outcome, Request};
 use super::journal::JournalError;
-use super::requests::{limit, limit_behind, requests};
+use super::requests::{give, limit, limit_behind, requests};
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
 use quietcore_host::CpuList;
@@ -31,6 +31,8 @@ pub struct RequestedSettings {
     pub huge_pages: u64,
     /// Limits of what partitions send.
     pub traffic: Vec<Traffic>,
+    /// Network cards that guests drive themselves.
+    pub cards: Vec<GivenCard>,
 }
 
 impl RequestedSettings {
@@ -40,7 +42,7 @@ impl RequestedSettings {
             controls: site.controls().to_vec(),
             cpus: site.claimed_cpus(),
             huge_pages: site.huge_pages(),
-            traffic: site.traffic(),
+            ..Self::unpinned(site)
         }
     }
 
@@ -49,17 +51,41 @@ impl RequestedSettings {
     pub fn under(site: &Site, profile: &Profile) -> Self {
         let controls = site.controls_under(profile).to_vec();
         let cpus = if profile.pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
-        Self { controls, cpus, huge_pages: site.huge_pages(), traffic: site.traffic() }
+        Self { controls, cpus, huge_pages: site.huge_pages(), ..Self::unpinned(site) }
     }
 
     /// Collects the settings of a site while its partitions are not pinned, and no CPU is theirs.
     pub fn unpinned(site: &Site) -> Self {
-        Self { traffic: site.traffic(), ..Self::default() }
+        Self { traffic: site.traffic(), cards: site.cards(), ..Self::default() }
     }
 
     /// Returns `true` if nothing is to be changed.
     pub fn is_empty(&self) -> bool {
-        self.controls.is_empty() && self.traffic.is_empty()
+        self.controls.is_empty() && self.traffic.is_empty() && self.cards.is_empty()
+    }
+}
+
+impl RequestedSettings {
+    /// Returns what stands in the way of a user who may not change settings.
+    fn without_rights(&self) -> Result<(), ChangeError> {
+        if let Some(traffic) = self.traffic.first() {
+            return Err(refused(traffic, "only root may limit it".to_owned()));
+        }
+        let card = self.cards.first();
+        card.map_or(Ok(()), |card| Err(not_given(card, "only root may do that".to_owned())))
+    }
+
+    /// Lists the settings that partitions can't do without.
+    fn reservations(&self, source: &Source) -> impl Iterator<Item = Request<Cause>> {
+        let request = |control, (setting, want)| Request { control, setting, want };
+        let shares = self.traffic.iter().enumerate();
+        let shares =
+            shares.map(move |(index, one)| request(Cause::Share(index), limit(source, one)));
+        let behind = self.traffic.iter().filter_map(|traffic| limit_behind(source, traffic));
+        let behind = behind.map(move |it| request(Cause::Behind, it));
+        let cards = self.cards.iter().enumerate();
+        let cards = cards.map(move |(index, card)| request(Cause::Card(index), give(card)));
+        shares.chain(behind).chain(cards)
     }
 }
 
@@ -77,6 +103,16 @@ pub enum ChangeError {
         /// The obstacle, in words.
         reason: String,
     },
+    /// A network card can't be given to a partition's guest, and nothing is changed.
+    #[error("the network card at {address} can't be given to partition `{partition}`: {reason}")]
+    Card {
+        /// The partition whose guest drives it.
+        partition: String,
+        /// PCI address of the card, with the domain.
+        address: String,
+        /// The obstacle, in words.
+        reason: String,
+    },
 }
 
 /// Why a setting is changed.
@@ -86,6 +122,8 @@ enum Cause {
     Control(Control),
     /// It is the share of one of the partitions, counted in [`RequestedSettings::traffic`].
     Share(usize),
+    /// It gives a card away, counted in [`RequestedSettings::cards`].
+    Card(usize),
     /// It is the same share, kept to by the switch behind the interface.
     Behind,
 }
@@ -155,8 +193,7 @@ impl Changed {
             return Ok(changed);
         }
         let Some(controls) = controls else {
-            let without = |traffic| Err(refused(traffic, "only root may limit it".to_owned()));
-            return wanted.traffic.first().map_or(Ok(changed), without);
+            return wanted.without_rights().map(|()| changed);
         };
         changed.listen(wanted);
         let quiet = requests(source, holder, wanted).into_iter();
@@ -165,14 +202,7 @@ impl Changed {
             setting,
             want,
         });
-        let shares = wanted.traffic.iter().enumerate().map(|(index, traffic)| {
-            let (setting, want) = limit(source, traffic);
-            Request { control: Cause::Share(index), setting, want }
-        });
-        let behind = wanted.traffic.iter().filter_map(|traffic| limit_behind(source, traffic));
-        let behind =
-            behind.map(|(setting, want)| Request { control: Cause::Behind, setting, want });
-        let all = shares.chain(behind).chain(quiet).collect();
+        let all = wanted.reservations(source).chain(quiet).collect();
         let (held, outcomes) = controls.hold(holder, all)?;
         let mut words = Vec::new();
         let mut of_controls = Vec::new();
@@ -186,6 +216,11 @@ impl Changed {
                     let limited =
                         limited.map_err(|failure| refused(traffic, failure.to_string()))?;
                     words.push(limited);
+                }
+                Cause::Card(index) => {
+                    let given = limited(&outcome);
+                    let reason = |failure: SettingFailure| failure.to_string();
+                    words.push(given.map_err(|it| not_given(&wanted.cards[index], reason(it)))?);
                 }
                 Cause::Behind => match limited(&outcome) {
                     Ok(limited) => words.push(limited),
@@ -361,6 +396,11 @@ fn limited(outcome: &Outcome<Cause>) -> Result<String, SettingFailure> {
 
 fn refused(traffic: &Traffic, reason: String) -> ChangeError {
     ChangeError::Traffic { partition: traffic.partition.clone(), reason }
+}
+
+fn not_given(card: &GivenCard, reason: String) -> ChangeError {
+    let GivenCard { partition, address, .. } = card.clone();
+    ChangeError::Card { partition, address, reason }
 }
 
 fn group(outcome: &Outcome<Control>) -> Option<ReservedGroup> {

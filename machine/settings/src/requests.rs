@@ -6,7 +6,9 @@
 //! | `cpusets` | load balancing, programs |
 //! | `power` | frequency, idle states and siblings of CPUs |
 //! | `traffic` | no control: what partitions may send, where their reservation says it |
+//! | `cards` | no control: network cards that guests drive themselves |
 
+mod cards;
 mod cpusets;
 mod kernel;
 mod power;
@@ -21,6 +23,7 @@ use super::want::Want;
 use quietcore_host::CpuList;
 use quietcore_host::Source;
 
+pub(super) use cards::give;
 pub(super) use traffic::{limit, limit_behind};
 
 /// The settings that the controls which are wanted change on this machine for a holder of this

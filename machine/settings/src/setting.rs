@@ -4,6 +4,7 @@
 //! (`0,2-5`), choices as their word, everything else as it stands. So a value that was read can be
 //! kept in the journal, compared, and written back.
 
+pub(super) mod driver;
 pub(super) mod namespace;
 pub(super) mod policing;
 pub(super) mod qdisc;
@@ -66,6 +67,11 @@ pub enum Setting {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         namespace: Option<u64>,
     },
+    /// The driver that has a device on the PCI bus.
+    Driver {
+        /// PCI address of the device, with the domain.
+        device: String,
+    },
     /// The limit of what Open vSwitch takes from one of its ports.
     Policing {
         /// Name of the interface.
@@ -107,6 +113,7 @@ impl From<&Setting> for MachineSetting {
             Setting::Programs { path } => Self::Programs { path },
             Setting::Affinity { thread, name, .. } => Self::Affinity { name, thread },
             Setting::Qdisc { interface, .. } => Self::Sending { interface },
+            Setting::Driver { device } => Self::Driver { device },
             Setting::Policing { interface } => Self::Switched { interface },
         }
     }
@@ -245,6 +252,7 @@ impl Settings for LiveSettings {
             Setting::Qdisc { interface, namespace } => {
                 namespace::within(&self.source, *namespace, || qdisc::read(interface))
             }
+            Setting::Driver { device } => driver::read(&self.source, device),
             Setting::Policing { interface } => policing::read(&self.source, interface),
         }
     }
@@ -274,6 +282,7 @@ impl Settings for LiveSettings {
             Setting::Qdisc { interface, namespace } => {
                 namespace::within(&self.source, *namespace, || qdisc::write(interface, value))
             }
+            Setting::Driver { device } => driver::write(&self.source, device, value),
             Setting::Policing { interface } => policing::write(&self.source, interface, value),
         }
     }

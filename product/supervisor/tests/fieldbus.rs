@@ -257,3 +257,58 @@ fn a_partition_with_a_share_of_the_network_sends_through_its_limit() {
         server.join().unwrap()
     });
 }
+
+/// Returns the network card that tests may give to a guest, by its PCI address, and the interface
+/// at the other end of its cable; `None` where nobody says that they may.
+fn card_for_tests() -> Option<(String, String)> {
+    let told = std::env::var("QUIETCORE_TEST_CARD").ok()?;
+    let (card, interface) = told.split_once(' ').expect("an address and an interface");
+    Some((card.to_owned(), interface.to_owned()))
+}
+
+/// Returns the name of the driver that has a device of the bus.
+fn driver_of(card: &str) -> Option<String> {
+    let link = std::fs::read_link(format!("/sys/bus/pci/devices/{card}/driver")).ok()?;
+    Some(link.file_name()?.to_string_lossy().into_owned())
+}
+
+/// Goal: a guest that was given a network card brings a segment behind it to OP by its own driver,
+/// and the host has the card back when the site is down.
+/// Method: two cards with a cable between them. The host's driver has the first one before; behind
+/// the other one is a segment, which in the end has the value that the program was told to put out.
+#[test]
+fn a_guest_drives_a_network_card_that_it_was_given() {
+    let Some((card, interface)) = card_for_tests() else {
+        return quietcore_skip::skip!(
+            "no network card may be given to a guest; name one in QUIETCORE_TEST_CARD"
+        );
+    };
+    let up = Command::new("ip").args(["link", "set", &interface, "up"]).status();
+    assert!(up.expect("`ip` runs").success());
+    let before = driver_of(&card).expect("the host has a driver for it");
+    let line = ["coupler", "analog-output-4"].map(|name| SubDevice::by_name(name).unwrap());
+    let wire = PacketWire::open(&interface).unwrap();
+    let mut server = Server::new(wire, Segment::new(line.into(), Options::default()));
+    let stop = AtomicBool::new(false);
+    let served = thread::scope(|scope| {
+        let server = scope.spawn(|| server.serve(|_| stop.load(Relaxed)).unwrap());
+        let stopping = StopAtEnd(&stop);
+        let site = Site::up(&elsewhere().replace("\"left\"", &format!("\"{card}\"")), "counter");
+        assert_eq!(driver_of(&card).as_deref(), Some("vfio-pci"));
+        let events = site.client().events(0).unwrap();
+        let text = format!("driver of {card}: `vfio-pci`");
+        assert!(events.iter().any(|event| event.text == text), "{events:#?}");
+        site.wait_for_value("counter_DW.total", |total| total > 50.0);
+        site.change(ChangeKind::Force, "counter_Y.output", Some("1.5"));
+        assert_eq!(in_op(&site).subdevices, 2);
+        let cycles = site.value("counter_DW.total");
+        site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
+        drop(site);
+        assert_eq!(driver_of(&card), Some(before), "the host has it back");
+        drop(stopping);
+        server.join().unwrap()
+    });
+    assert!(served.received > 60 && served.answered > 60, "{served:?}");
+    let valves = server.segment_mut().subdevices()[1].outputs();
+    assert_eq!(valves[..2], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
+}

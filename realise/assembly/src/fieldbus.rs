@@ -18,6 +18,7 @@ pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage, limited: bool) -> Field
     FieldbusJob {
         interface: match &fieldbus.interface {
             Interface::Network(name) => InterfaceJob::Network { name: name.clone(), limited },
+            Interface::Card(address) => InterfaceJob::Card { address: address.clone() },
             Interface::Simulated => InterfaceJob::Simulated {
                 devices: fieldbus.subdevices.iter().map(|one| one.device).collect(),
                 plants: fieldbus.plants().iter().map(|plant| wire(fieldbus, plant)).collect(),

@@ -41,6 +41,11 @@ pub enum MachineSetting {
         /// Name of the interface.
         interface: String,
     },
+    /// The driver that has a device.
+    Driver {
+        /// PCI address of the device, with the domain.
+        device: String,
+    },
     /// The limit of what Open vSwitch takes from one of its ports.
     Switched {
         /// Name of the interface.
@@ -55,6 +60,7 @@ impl fmt::Display for MachineSetting {
             Self::Programs { path } => write!(f, "programs in {path}"),
             Self::Affinity { name, thread } => write!(f, "affinity of `{name}` ({thread})"),
             Self::Sending { interface } => write!(f, "what `{interface}` may send"),
+            Self::Driver { device } => write!(f, "driver of {device}"),
             Self::Switched { interface } => write!(f, "what Open vSwitch takes from `{interface}`"),
         }
     }

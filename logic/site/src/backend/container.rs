@@ -18,6 +18,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     has_control_group: true,
     has_channels: true,
     drives_fieldbus: true,
+    drives_card: false,
     has_guest_choice: false,
     // What others start is the container, and none is started inside of it.
     within_container: Backend::Process,

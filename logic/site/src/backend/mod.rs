@@ -75,6 +75,8 @@ pub struct BackendDeclaration {
     pub has_channels: bool,
     /// `true` if a fieldbus can be driven.
     pub drives_fieldbus: bool,
+    /// `true` if its guest's kernel can be given a network card, and drives that.
+    pub drives_card: bool,
     /// `true` if a partition chooses its guest's machine: how its instructions are run, and which
     /// system it has.
     pub has_guest_choice: bool,

@@ -32,6 +32,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     has_control_group: false,
     has_channels: true,
     drives_fieldbus: true,
+    drives_card: true,
     has_guest_choice: true,
     within_container: Backend::Qemu,
 };
@@ -57,6 +58,7 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
     has_control_group: false,
     has_channels: true,
     drives_fieldbus: true,
+    drives_card: false,
     has_guest_choice: true,
     within_container: Backend::Qemu,
 };
@@ -81,6 +83,7 @@ pub(super) const FROM_DISK: BackendDeclaration = BackendDeclaration {
     has_control_group: false,
     has_channels: false,
     drives_fieldbus: false,
+    drives_card: false,
     has_guest_choice: true,
     within_container: Backend::Qemu,
 };

@@ -28,6 +28,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     // Pages are granted to one domain, which is another after each restart; a channel outlives it.
     has_channels: false,
     drives_fieldbus: false,
+    drives_card: false,
     has_guest_choice: false,
     within_container: Backend::Xen,
 };

@@ -33,8 +33,8 @@ use crate::backend::Backend;
 use crate::machine::Machine;
 use crate::problem::KeyPosition;
 use crate::site::{
-    ChannelEnd, Control, Fieldbus, Interface, LoadPlace, NeighbourForm, Partition, Profile,
-    Scheduling, Site,
+    ChannelEnd, Control, Fieldbus, GivenCard, Interface, LoadPlace, NeighbourForm, Partition,
+    Profile, Scheduling, Site, Traffic,
 };
 
 pub use monitored::Monitored;
@@ -178,13 +178,9 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     let machine = &controlled(machine, controls);
     let cpus = site.claimed_cpus();
     steps.extend(controls.iter().map(|control| Step::Change { control: *control, cpus }));
-    let traffic = site.traffic();
-    steps.extend(traffic.iter().map(|one| Step::LimitTraffic {
-        partition: one.partition.clone(),
-        interface: one.interface.clone(),
-        rate: one.share.rate,
-        burst: one.share.burst,
-    }));
+    let reserved = reservations(site);
+    let is_changed = !controls.is_empty() || !reserved.is_empty();
+    steps.extend(reserved);
     steps.extend(loads(site, profile, machine));
     steps.extend(neighbours(site, profile, machine.online.without(&cpus)));
     for partition in &partitions {
@@ -228,7 +224,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     if !profile.loads.is_empty() {
         steps.push(Step::StopLoads { profile: name.clone() });
     }
-    if !controls.is_empty() || !traffic.is_empty() {
+    if is_changed {
         steps.push(Step::PutBack);
     }
     steps.push(Step::WriteRecords { profile: name.clone() });
@@ -237,6 +233,20 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         partition: partition.name.clone(),
         class: partition.class.name.clone(),
     }));
+}
+
+/// Returns the steps that change the machine for what partitions can't do without.
+fn reservations(site: &Site) -> Vec<Step> {
+    let limit = |one: Traffic| Step::LimitTraffic {
+        partition: one.partition,
+        interface: one.interface,
+        rate: one.share.rate,
+        burst: one.share.burst,
+    };
+    let give =
+        |card: GivenCard| Step::GiveCard { partition: card.partition, address: card.address };
+    let limits = site.traffic().into_iter().map(limit);
+    limits.chain(site.cards().into_iter().map(give)).collect()
 }
 
 /// Returns the steps that start the loads of a profile.
@@ -320,7 +330,7 @@ fn bring_up(fieldbus: &Fieldbus) -> Step {
         partition: fieldbus.partition.clone(),
         interface: match &fieldbus.interface {
             Interface::Simulated => None,
-            Interface::Network(interface) => Some(interface.clone()),
+            Interface::Network(interface) | Interface::Card(interface) => Some(interface.clone()),
         },
         subdevices: fieldbus.subdevices.len(),
         cycle: fieldbus.cycle,

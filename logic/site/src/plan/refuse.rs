@@ -12,7 +12,7 @@ use crate::backend::{Backend, MemoryForm};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{Load, LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{Load, LoadPlace, Partition, ProbeName, Profile, Scheduling, Site};
 use crate::words::{exact_size, policy};
 
 /// The part of the available memory that loads may fill: 8 tenths.
@@ -45,6 +45,7 @@ fn run<'s>(site: &'s Site, machine: &'s Machine) -> (Refusals<'s>, u64) {
     }
     refusals.all_ways();
     refusals.fieldbuses();
+    refusals.cards();
     (refusals, reserved)
 }
 
@@ -271,7 +272,53 @@ impl Refusals<'_> {
         }
     }
 
+    /// The network cards that guests are to drive themselves.
+    fn cards(&mut self) {
+        for card in self.site.cards() {
+            let key = format!("fieldbus.{}.interface", card.fieldbus);
+            let address = &card.address;
+            if !self.machine.root {
+                self.refuse(
+                    &key,
+                    "only root may give a network card to a guest".to_owned(),
+                    "run it as root, or write the network interface of the card",
+                );
+            }
+            match self.machine.cards.iter().find(|(other, _)| other == address) {
+                None => {
+                    let cards = self.machine.cards.iter().map(|(card, _)| format!("`{card}`"));
+                    let cards: Vec<_> = cards.collect();
+                    let remedy = if cards.is_empty() {
+                        "this machine has none on its PCI bus".to_owned()
+                    } else {
+                        format!("choose from {}", cards.join(", "))
+                    };
+                    self.refuse(&key, format!("there is no network card at {address}"), remedy);
+                }
+                Some((_, Err(Obstacle { what, remedy }))) => {
+                    let what = format!("the network card at {address} can't be given away: {what}");
+                    self.refuse(&key, what, remedy);
+                }
+                Some((_, Ok(()))) => {}
+            }
+        }
+    }
+
     fn probes(&mut self) {
+        let given = self.site.cards();
+        if self.site.campaign().probes.contains(&ProbeName::Ethercat)
+            && let Some(card) = given.first()
+        {
+            self.refuse(
+                "campaign.probes",
+                format!(
+                    "probe `ethercat` runs on the host, and the network card of fieldbus `{}` is \
+                     its guest's",
+                    card.fieldbus
+                ),
+                "take the probe out, or write the network interface of the card",
+            );
+        }
         let other = self.machine.online.without(&self.site.claimed_cpus());
         for probe in &self.site.campaign().probes {
             if let Some(what) = probe.needs_other_cpus().filter(|_| other.is_empty()) {

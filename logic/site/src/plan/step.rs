@@ -7,6 +7,7 @@ use quietcore_wording::plural;
 use serde::{Serialize, Serializer};
 
 use crate::backend::Backend;
+use crate::reading::format::is_card;
 use crate::site::{Control, Length, Load, LoadKind, NeighbourForm, ProbeName, Release, Scheduling};
 use crate::words::{early_wake_words, exact, exact_bits, exact_rate, exact_size, policy};
 
@@ -41,6 +42,13 @@ pub enum Step {
         rate: BitRate,
         /// Bits that may pass at once after a pause; `None` leaves it to us.
         burst: Option<BitCount>,
+    },
+    /// Take a network card away from the host's driver, so that a guest can have it.
+    GiveCard {
+        /// The partition whose guest drives it.
+        partition: String,
+        /// PCI address of the card, with the domain.
+        address: String,
     },
     /// Give a partition its part of the last-level cache, limit what it takes of the memory's
     /// bandwidth, and read it back.
@@ -228,14 +236,11 @@ impl fmt::Display for Step {
             Self::Change { control, cpus } => {
                 write!(f, "{}, and read back that it holds", control.step(cpus))
             }
-            Self::LimitTraffic { partition, interface, rate, burst } => {
-                let rate = exact_rate(*rate);
-                write!(f, "limit what `{partition}` sends on `{interface}` to {rate}")?;
-                if let Some(burst) = burst {
-                    write!(f, ", {} at once", exact_bits(*burst))?;
-                }
-                f.write_str(", and read back that it holds")
-            }
+            Self::LimitTraffic { .. } => self.write_limit(f),
+            Self::GiveCard { partition, address } => write!(
+                f,
+                "give the network card at {address} to the guest of `{partition}` (`vfio-pci`)"
+            ),
             Self::ReserveShare { .. } => self.write_share(f),
             Self::PutBack => f.write_str("put the machine's settings back as they were"),
             Self::StartLoad { .. } => self.write_load(f),
@@ -338,6 +343,18 @@ impl Step {
         write!(f, "give partition `{partition}` {words}, and read back that it holds")
     }
 
+    fn write_limit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::LimitTraffic { partition, interface, rate, burst } = self else {
+            return Ok(());
+        };
+        let rate = exact_rate(*rate);
+        write!(f, "limit what `{partition}` sends on `{interface}` to {rate}")?;
+        if let Some(burst) = burst {
+            write!(f, ", {} at once", exact_bits(*burst))?;
+        }
+        f.write_str(", and read back that it holds")
+    }
+
     fn write_bring_up(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::BringUpFieldbus { fieldbus, partition, interface, subdevices, cycle } = self
         else {
@@ -350,6 +367,7 @@ impl Step {
         }
         write!(f, " of fieldbus `{fieldbus}` to OP for partition `{partition}`, on ")?;
         match interface {
+            Some(card) if is_card(card) => write!(f, "the network card at {card}")?,
             Some(interface) => write!(f, "interface `{interface}`")?,
             None => f.write_str("the simulated segment")?,
         }

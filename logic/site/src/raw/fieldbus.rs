@@ -18,8 +18,13 @@ pub(crate) struct RawFieldbus {
     /// The partition whose program is the MainDevice.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
     pub(crate) partition: Option<String>,
-    /// The network interface, or `sim` for the built-in simulated segment.
-    #[schemars(required, extend("format" = "quietcore-interface"), example = &"sim")]
+    /// The network interface, `sim` for the built-in simulated segment, or the PCI address of a
+    /// network card that the partition's guest gets and drives itself (Intel 82574L, I210, I211).
+    #[schemars(
+        required,
+        extend("format" = "quietcore-fieldbus-interface"),
+        example = &"sim", example = &"0000:03:00.0"
+    )]
     pub(crate) interface: Option<String>,
     /// The time between two frames.
     #[schemars(

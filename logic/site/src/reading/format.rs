@@ -33,6 +33,8 @@ pub(crate) enum Format {
     Line,
     Path,
     Interface,
+    /// Destination of the frames of a fieldbus: an interface, `sim`, or a card on the PCI bus.
+    FieldbusInterface,
     /// The name of a model, with its namespaces where it has them.
     ModelName,
     /// The path of a variable of a program.
@@ -58,6 +60,7 @@ impl Format {
             "quietcore-line" => Self::Line,
             "quietcore-path" => Self::Path,
             "quietcore-interface" => Self::Interface,
+            "quietcore-fieldbus-interface" => Self::FieldbusInterface,
             "quietcore-model-name" => Self::ModelName,
             "quietcore-variable" => Self::Variable,
             "quietcore-variables" => Self::Variables,
@@ -81,7 +84,11 @@ impl Format {
             }
             Self::Line => "a line of text, at most 300 characters",
             Self::Path => "a path",
-            Self::Interface => "a network interface such as `eth0`, or `sim`",
+            Self::Interface => "a network interface such as `eth0`",
+            Self::FieldbusInterface => {
+                "a network interface such as `eth0`, `sim`, or the PCI address of a network card \
+                 such as `0000:03:00.0`"
+            }
             Self::ModelName => {
                 "the name of a model, such as `servo` or `plant::axis::Servo`, at most 256 \
                  characters"
@@ -112,6 +119,8 @@ impl Format {
             Self::Line => self.plain(line_fault(text)),
             Self::Path => self.plain(path_fault(text)),
             Self::Interface => self.plain(interface_fault(text)),
+            Self::FieldbusInterface if is_card(text) => Ok(None),
+            Self::FieldbusInterface => self.plain(fieldbus_interface_fault(text)),
             Self::ModelName => self.plain(model_name_fault(text)),
             Self::Variable => self.plain(variable_fault(text, false)),
             Self::Variables => self.plain(variable_fault(text, true)),
@@ -164,6 +173,29 @@ fn path_fault(text: &str) -> Option<&'static str> {
         text if text.chars().any(char::is_control) => Some("it has a control character"),
         _ => None,
     }
+}
+
+/// Returns `true` if a text is a PCI address with its domain, as Linux writes it: in lower case.
+/// No interface has such a name, since the kernel allows none with a colon.
+pub(crate) fn is_card(text: &str) -> bool {
+    let hex = |text: &str, digits: usize, most: u32| {
+        let are_digits = text.chars().all(|it| matches!(it, '0'..='9' | 'a'..='f'));
+        let number = u32::from_str_radix(text, 16);
+        text.len() == digits && are_digits && number.is_ok_and(|number| number <= most)
+    };
+    let mut parts = text.split(':');
+    let (domain, bus, rest) = (parts.next(), parts.next(), parts.next());
+    let Some((device, function)) = rest.and_then(|rest| rest.split_once('.')) else { return false };
+    parts.next().is_none()
+        && domain.is_some_and(|text| hex(text, 4, 0xFFFF))
+        && bus.is_some_and(|text| hex(text, 2, 0xFF))
+        && hex(device, 2, 0x1F)
+        && hex(function, 1, 7)
+}
+
+fn fieldbus_interface_fault(text: &str) -> Option<&'static str> {
+    let told = Some("no interface has a colon, and a PCI address looks like `0000:03:00.0`");
+    if text.contains(':') { told } else { interface_fault(text) }
 }
 
 fn interface_fault(text: &str) -> Option<&'static str> {
@@ -303,7 +335,7 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
         Format::Entry => {
             Some(r"^[a-z0-9][a-z0-9_-]{0,63}\.([a-z][a-z0-9_]*|0x[0-9A-Fa-f]{1,4}:\d{1,3})$")
         }
-        Format::Line | Format::Path | Format::Interface => None,
+        Format::Line | Format::Path | Format::Interface | Format::FieldbusInterface => None,
     }
 }
 

@@ -61,6 +61,8 @@ pub enum Interface {
     Simulated,
     /// A network interface of the host.
     Network(String),
+    /// A network card that the partition's guest drives itself: its PCI address, with the domain.
+    Card(String),
 }
 
 /// A SubDevice of the line.

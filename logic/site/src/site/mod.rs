@@ -36,7 +36,7 @@ pub use fieldbus::{
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
 pub(crate) use partition::SHUTDOWN_DEFAULT;
-pub use partition::{Accelerator, Cache, GuestSystem, Network, Partition, Traffic, Vcr};
+pub use partition::{Accelerator, Cache, GivenCard, GuestSystem, Network, Partition, Traffic, Vcr};
 pub use partition::{DiskDevices, DiskGuest, Firmware};
 pub use profile::{
     Load, LoadKind, LoadPlace, NEIGHBOUR_WORKERS_MAX, NEIGHBOURS_MAX, NeighbourForm,
@@ -292,10 +292,23 @@ impl Site {
             let is_driven = |bus: &&Fieldbus| bus.partition == partition.name;
             self.fieldbuses.iter().filter(is_driven).find_map(|bus| match &bus.interface {
                 Interface::Network(name) => Some(Traffic::new(&partition.name, name, share)),
-                Interface::Simulated => None,
+                Interface::Simulated | Interface::Card(_) => None,
             })
         });
         limited.collect()
+    }
+
+    /// Returns the network cards that guests drive themselves. A partition without a program drives
+    /// none.
+    pub fn cards(&self) -> Vec<GivenCard> {
+        let driven = self.fieldbuses.iter().filter_map(|bus| {
+            let Interface::Card(address) = &bus.interface else { return None };
+            let mut partitions = self.partitions.iter();
+            let partition = partitions.find(|it| it.name == bus.partition)?;
+            partition.program.model.as_ref()?;
+            Some(GivenCard::new(&partition.name, &bus.name, address))
+        });
+        driven.collect()
     }
 
     /// Returns the time that all profiles are measured and warmed up, and all probes take. Under a

@@ -196,6 +196,26 @@ pub struct Traffic {
     pub share: Network,
 }
 
+/// A network card that a partition's guest drives itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GivenCard {
+    /// Name of the partition.
+    pub partition: String,
+    /// Name of its fieldbus.
+    pub fieldbus: String,
+    /// PCI address of the card, with the domain.
+    pub address: String,
+}
+
+impl GivenCard {
+    /// The card of a partition's fieldbus.
+    pub fn new(partition: &str, fieldbus: &str, address: &str) -> Self {
+        let [partition, fieldbus, address] = [partition, fieldbus, address].map(str::to_owned);
+        Self { partition, fieldbus, address }
+    }
+}
+
 impl Traffic {
     /// The share of a partition on an interface.
     pub fn new(partition: &str, interface: &str, share: Network) -> Self {

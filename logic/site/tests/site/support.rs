@@ -29,6 +29,7 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         kvm: Err(no_guests()),
         qemu: Err(no_qemu()),
         xen: Err(no_xen()),
+        cards: vec![("0000:03:00.0".into(), Ok(())), ("0000:04:00.0".into(), Err(no_iommu()))],
         containers: vec![(ContainerRuntime::Runc, Ok(()))],
         container_real_time_us: None,
     }
@@ -38,6 +39,12 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
 fn no_xen() -> Obstacle {
     let what = "this kernel is not dom0 of Xen, which starts other domains".to_owned();
     Obstacle { what, remedy: "choose `process`".into() }
+}
+
+/// Why a network card can't be given to a guest.
+fn no_iommu() -> Obstacle {
+    let what = "there is no IOMMU to keep it from the host's memory".to_owned();
+    Obstacle { what, remedy: "switch it on".into() }
 }
 
 /// Why there are no guests of QEMU.

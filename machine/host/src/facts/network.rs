@@ -1,10 +1,14 @@
 //! Network interfaces: driver, speed, time stamps, interrupts.
 
+mod cards;
+
 use serde::{Deserialize, Serialize};
 
 use crate::attempts::{Attempts, Timestamping};
 use crate::reading::Reading;
 use crate::source::Source;
+
+pub use cards::Card;
 
 const INTERFACES: &str = "/sys/class/net";
 
@@ -15,6 +19,12 @@ pub struct Network {
     pub interfaces: Vec<Interface>,
     /// Clocks of interfaces and hypervisors, `/dev/ptpN`, with their names.
     pub clocks: Vec<String>,
+    /// Network cards on the PCI bus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cards: Vec<Card>,
+    /// `true` if the driver is loaded by which devices are given to guests.
+    #[serde(default)]
+    pub passes_devices: bool,
 }
 
 /// A network interface with its driver.
@@ -41,7 +51,10 @@ pub struct Interface {
 pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Network {
     let names = source.entries(INTERFACES);
     let clocks = source.numbered("/sys/class/ptp", "ptp");
+    let (cards, passes_devices) = cards::read(source);
     Network {
+        cards,
+        passes_devices,
         interfaces: names
             .get()
             .into_iter()

@@ -15,7 +15,7 @@ use quietcore_units::Nanos;
 use super::registers::{CardAccess, MULTICAST_WORDS, Register, RingRegister, control, eeprom};
 use super::registers::{receive, ring, status, transmit};
 use super::rings::{BUFFER_BYTES, Buffer, DESCRIPTORS, DONE, LAST, RING_BYTES, Rings, SEND};
-use super::{Card, CardError, Model};
+use super::{Card, CardError, CardFamily};
 
 /// Address of the rings, as the card has it; beyond what fits into 32 bits.
 pub(super) const BASE: u64 = 0x12_3456_7000;
@@ -26,7 +26,7 @@ pub(super) const ADDRESS: [u8; 6] = [0x52, 0x54, 0, 1, 2, 3];
 
 /// The state of a card.
 pub(super) struct State {
-    model: Model,
+    family: CardFamily,
     pub(super) rings: &'static Rings,
     registers: BTreeMap<Register, u32>,
     /// Time in milliseconds, which goes on with each look.
@@ -52,14 +52,14 @@ pub(super) struct Fake(pub(super) Rc<RefCell<State>>);
 
 impl Fake {
     /// Makes a card that somebody had before: its rings are on and point to nowhere.
-    pub(super) fn new(model: Model) -> Self {
+    pub(super) fn new(family: CardFamily) -> Self {
         let rings = Box::leak(Box::new(Rings::new()));
         let mut registers = BTreeMap::new();
         registers.insert(Register::ReceiveControl, receive::ON);
         registers.insert(Register::Receive(RingRegister::Head), 77);
         registers.extend((0..MULTICAST_WORDS).map(|word| (Register::Multicast(word), u32::MAX)));
         Self(Rc::new(RefCell::new(State {
-            model,
+            family,
             rings,
             registers,
             now: Cell::new(0),
@@ -75,8 +75,8 @@ impl Fake {
 
     /// Has the driver open the card, on the clock of the fake.
     pub(super) fn open(&self) -> Result<Card<Self>, CardError> {
-        let (model, rings) = (self.0.borrow().model, self.0.borrow().rings);
-        Card::open(self.clone(), model, rings, BASE)
+        let (family, rings) = (self.0.borrow().family, self.0.borrow().rings);
+        Card::open(self.clone(), family, rings, BASE)
     }
 
     /// Sends what is in the ring, once there is a link.
@@ -106,8 +106,8 @@ impl State {
     fn ends(&self, of_ring: fn(RingRegister) -> Register, offset: u64) -> Option<(usize, usize)> {
         let low = u64::from(self.get(of_ring(RingRegister::BaseLow)));
         let base = u64::from(self.get(of_ring(RingRegister::BaseHigh))) << 32 | low;
-        let is_on =
-            self.model == Model::E82574 || self.get(of_ring(RingRegister::Control)) & ring::ON != 0;
+        let is_on = self.family == CardFamily::E82574
+            || self.get(of_ring(RingRegister::Control)) & ring::ON != 0;
         if !is_on || !self.has_link {
             return None;
         }
@@ -128,7 +128,7 @@ impl State {
     fn receive(&mut self, bytes: &[u8], word: u64) {
         let is_on = self.get(Register::ReceiveControl) & receive::ON != 0;
         let ends = self.ends(Register::Receive, 0).filter(|_| is_on);
-        if self.model == Model::I210 {
+        if self.family == CardFamily::I210 {
             assert_eq!(self.get(Register::ReceiveForm), 2, "legacy descriptors, 2 KiB each");
         }
         let Some((head, _)) = ends.filter(|(head, tail)| head != tail) else {

@@ -9,7 +9,7 @@
 //! Waiting for a frame reads memory only, so that a guest that was given such a card does not leave
 //! its processor, neither to send nor to receive.
 //!
-//! | [`Model`] | cards | seen working |
+//! | [`CardFamily`] | cards | seen working |
 //! |---|---|---|
 //! | `E82574` | 82574L (Linux calls the family `e1000e`) | QEMU's emulation of it |
 //! | `I210` | I210 and I211 for copper (`igb`) | against the fake of this crate only |
@@ -31,6 +31,7 @@ mod tests;
 
 use core::fmt;
 
+use quietcore_boot::CardFamily;
 use quietcore_units::Nanos;
 
 use crate::wire::{FRAME_BYTES_MAX, Wire, WireError};
@@ -48,32 +49,6 @@ const RESET_LIMIT: Nanos = Nanos::from_millis(500);
 const LINK_LIMIT: Nanos = Nanos::from_secs(6);
 
 const _: () = assert!(FRAME_BYTES_MAX <= BUFFER_BYTES);
-
-/// A family of cards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
-    /// The 82574.
-    E82574,
-    /// The I210 and the I211.
-    I210,
-}
-
-impl Model {
-    /// Returns the family of a device by its vendor and number, as the first word of the
-    /// configuration space has them; `None` if this driver does not know it.
-    pub const fn of(vendor_and_device: u32) -> Option<Self> {
-        const INTEL: u32 = 0x8086;
-        if vendor_and_device & 0xFFFF != INTEL {
-            return None;
-        }
-        match vendor_and_device >> 16 {
-            0x10D3 => Some(Self::E82574),
-            // For copper, with flash and without; the I211.
-            0x1533 | 0x157B | 0x1539 => Some(Self::I210),
-            _ => None,
-        }
-    }
-}
 
 /// Why a card is of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +116,7 @@ impl<A: CardAccess> Card<A> {
     /// [`CardError`]. The card is reset then, and reaches no memory.
     pub fn open(
         access: A,
-        model: Model,
+        family: CardFamily,
         rings: &'static Rings,
         base: u64,
     ) -> Result<Self, CardError> {
@@ -156,7 +131,7 @@ impl<A: CardAccess> Card<A> {
             counts: CardCounts::default(),
         };
         card.reset()?;
-        let opened = card.set_up(model);
+        let opened = card.set_up(family);
         if opened.is_err() {
             // What it answers to the last reset changes nothing.
             let _ = card.reset();
@@ -200,7 +175,7 @@ impl<A: CardAccess> Card<A> {
         Ok(())
     }
 
-    fn set_up(&mut self, model: Model) -> Result<(), CardError> {
+    fn set_up(&mut self, family: CardFamily) -> Result<(), CardError> {
         let before = self.access.read(Register::Control);
         let up = before | control::LINK_UP | control::FIND_SPEED;
         self.access.write(Register::Control, up);
@@ -211,7 +186,7 @@ impl<A: CardAccess> Card<A> {
             self.give_back(index);
             self.rings.transmit[index].give(0, 0);
         }
-        if model == Model::I210 {
+        if family == CardFamily::I210 {
             // Legacy descriptors, and buffers of 2 KiB.
             self.access.write(Register::ReceiveForm, (BUFFER_BYTES >> 10) as u32);
         }
@@ -225,7 +200,7 @@ impl<A: CardAccess> Card<A> {
             self.access.write(of_ring(RingRegister::Bytes), RING_BYTES);
             self.access.write(of_ring(RingRegister::Head), 0);
             self.access.write(of_ring(RingRegister::Tail), 0);
-            self.switch_on(model, of_ring(RingRegister::Control))?;
+            self.switch_on(family, of_ring(RingRegister::Control))?;
         }
         self.access.write(Register::TransmitGap, registers::GAP);
         let sending = transmit::ON | transmit::PAD | transmit::COLLISIONS;
@@ -240,15 +215,15 @@ impl<A: CardAccess> Card<A> {
     }
 
     /// Switches a ring on, where it has a switch.
-    fn switch_on(&mut self, model: Model, register: Register) -> Result<(), CardError> {
-        match model {
-            Model::E82574 => {
+    fn switch_on(&mut self, family: CardFamily, register: Register) -> Result<(), CardError> {
+        match family {
+            CardFamily::E82574 => {
                 let is_transmit = matches!(register, Register::Transmit(_));
                 let more = if is_transmit { ring::RESERVED_ONE } else { 0 };
                 self.access.write(register, ring::EACH | more);
                 Ok(())
             }
-            Model::I210 => {
+            CardFamily::I210 => {
                 self.access.write(register, ring::ON);
                 let is_on = |access: &mut A| access.read(register) & ring::ON != 0;
                 self.wait(RESET_LIMIT, CardError::Ring, is_on)

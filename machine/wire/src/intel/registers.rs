@@ -156,7 +156,8 @@ pub(super) mod ring {
     /// Each descriptor is written back by itself: a threshold of one, counted in descriptors
     /// (WTHRESH, GRAN).
     pub(crate) const EACH: u32 = 1 << 24 | 1 << 16;
-    /// A reserved bit that the 82574 wants to be one in its transmit ring (82574 Datasheet, 10.2.6.12).
+    /// A reserved bit that the 82574 wants to be one in its transmit ring (82574 Datasheet,
+    /// 10.2.6.12).
     pub(crate) const RESERVED_ONE: u32 = 1 << 22;
     /// The ring is switched on, in the I210 (I210 Datasheet, 8.10.10 and 8.12.15).
     pub(crate) const ON: u32 = 1 << 25;

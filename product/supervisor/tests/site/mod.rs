@@ -88,8 +88,8 @@ impl Site {
         let site = quietcore_site::read("press.toml", self.text.as_bytes(), &catalogue());
         let site = site.expect("a good site file");
         let store = || Store::new(self.folder.path().join("journal"));
-        let limits = !site.traffic().is_empty();
-        let controls = limits.then(|| Controls::new(LiveSettings::default(), store()));
+        let changes = !site.traffic().is_empty() || !site.cards().is_empty();
+        let controls = changes.then(|| Controls::new(LiveSettings::default(), store()));
         let plan = Plan {
             site: Arc::new(site),
             site_file: self.folder.path().join("press.toml"),

@@ -36,6 +36,11 @@ pub enum InterfaceJob {
         /// interface's queueing discipline and none can avoid the limit.
         limited: bool,
     },
+    /// A network card that the partition's guest drives itself.
+    Card {
+        /// PCI address of the card, with the domain.
+        address: String,
+    },
     /// A simulated segment in the partition's own process.
     Simulated {
         /// The built-in devices that the SubDevices are, in their order; `None` where the site

@@ -28,6 +28,12 @@ pub enum FieldbusError {
         #[source]
         cause: io::Error,
     },
+    /// The host has given the card away.
+    #[error("the network card at {address} is a guest's, and this is none")]
+    Given {
+        /// PCI address of the card, with the domain.
+        address: String,
+    },
     /// The segment can't be simulated.
     #[error(transparent)]
     Segment(#[from] SegmentError),
@@ -56,6 +62,9 @@ impl AnyWire {
                 let wire = open(name)?.renumbered(descriptors::raised);
                 let number = |cause| FieldbusError::Number { interface: name.clone(), cause };
                 Ok(Self::Packet(wire.map_err(number)?))
+            }
+            InterfaceJob::Card { address } => {
+                Err(FieldbusError::Given { address: address.clone() })
             }
             InterfaceJob::Simulated { devices, plants, seed, .. } => {
                 let segment: Segment = line::segment(&job.bus.subdevices, devices, plants, *seed)?;
@@ -116,7 +125,7 @@ impl<'map> HostBus<'map> {
         let bus = Bus::bring_up(AnyWire::open(job)?, &job.bus, region)?;
         let faults = match &job.interface {
             InterfaceJob::Simulated { faults, .. } => faults.clone(),
-            InterfaceJob::Network { .. } => Vec::new(),
+            InterfaceJob::Network { .. } | InterfaceJob::Card { .. } => Vec::new(),
         };
         Ok(Self { bus, faults })
     }

@@ -60,6 +60,7 @@ impl ServingNeeds {
     pub(crate) fn of(interface: &InterfaceJob) -> Self {
         match interface {
             InterfaceJob::Simulated { .. } => Self { is_virtual: false, takes_memory: true },
+            InterfaceJob::Card { .. } => Self { is_virtual: false, takes_memory: false },
             InterfaceJob::Network { name, .. } => {
                 Self { is_virtual: is_virtual(Path::new(INTERFACES), name), takes_memory: false }
             }
@@ -161,7 +162,7 @@ impl FieldbusLink {
         let wire = AnyWire::open(job).map_err(in_words)?;
         let faults = match &job.interface {
             InterfaceJob::Simulated { faults, .. } => faults.clone(),
-            InterfaceJob::Network { .. } => Vec::new(),
+            InterfaceJob::Network { .. } | InterfaceJob::Card { .. } => Vec::new(),
         };
         Ok(Self { wire, faults, exchange })
     }

@@ -38,7 +38,9 @@ impl Network {
         let service = match &job.interface {
             // The segment answers within the call.
             InterfaceJob::Simulated { .. } => Service::AtBell { wait: Nanos::ZERO },
-            InterfaceJob::Network { .. } => Service::Thread { spin: Nanos::ZERO },
+            InterfaceJob::Network { .. } | InterfaceJob::Card { .. } => {
+                Service::Thread { spin: Nanos::ZERO }
+            }
         };
         let link = Box::new(FieldbusLink::open(job, exchange)?);
         let memory = machine.memory().mapping().clone();

@@ -50,6 +50,8 @@ pub(super) struct Parts {
     pub(super) monitor: OwnedFd,
     /// QEMU's end of the guest's network, where it has one.
     pub(super) network: Option<OwnedFd>,
+    /// PCI address of the host's network card that is the guest's, where it has one.
+    pub(super) card: Option<String>,
     pub(super) exchange: File,
     pub(super) channels: Vec<File>,
 }
@@ -232,6 +234,11 @@ pub(super) fn command(parts: Parts) -> Result<Command, String> {
     if let Some(network) = &parts.network {
         // Without interrupts: the guest looks for its frames.
         add_network(&mut command, network, ",vectors=0");
+    }
+    if let Some(card) = &parts.card {
+        // Its own firmware has nothing to start from here.
+        let device = format!("vfio-pci,host={card},addr={NETWORK:#x},rombar=0");
+        command.args(["-device", &device]);
     }
     let Parts { image, doorbell, monitor, network, exchange, channels, .. } = parts;
     let files = [image, exchange].into_iter().chain(channels).map(OwnedFd::from);

@@ -36,6 +36,7 @@ mod setting;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::fieldbus::FieldbusJob;
+use crate::fieldbus::{FieldbusJob, InterfaceJob};
 use crate::guest::channels::Channels;
 use crate::guest::console::into;
 use crate::guest::control::{Control, post_bytes};
@@ -130,8 +131,7 @@ impl Ready {
         let (staging, first) = Staging::begin(programs, program, &job.build, mail)?;
         let (mut monitor, monitor_end) =
             Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
-        let network = fieldbus.map(|job| Network::open(job, Arc::new(mapped(exchange)?)));
-        let (network, network_end) = network.transpose()?.unzip();
+        let (network, network_end) = open_network(fieldbus, exchange)?;
         let words = fieldbus.map(words).transpose().map_err(in_words)?;
         let parts = Parts {
             accelerator: interior.setting.accelerator,
@@ -142,6 +142,7 @@ impl Ready {
             doorbell: doorbell_end,
             monitor: monitor_end,
             network: network_end,
+            card: fieldbus.and_then(card_of),
             exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
             channels: channels.files,
         };
@@ -243,6 +244,25 @@ impl Ready {
         let _ = settings::schedule_other(thread, Scheduling::Other);
         Ok(leading.policy)
     }
+}
+
+/// Returns the address of the network card that the guest drives itself, if it does.
+fn card_of(job: &FieldbusJob) -> Option<String> {
+    match &job.interface {
+        InterfaceJob::Card { address } => Some(address.clone()),
+        InterfaceJob::Network { .. } | InterfaceJob::Simulated { .. } => None,
+    }
+}
+
+/// Opens the network that this process serves, with QEMU's end of it; there is none where the guest
+/// drives its card itself.
+fn open_network(
+    fieldbus: Option<&FieldbusJob>,
+    exchange: &File,
+) -> Result<(Option<Network>, Option<OwnedFd>), String> {
+    let served = fieldbus.filter(|job| card_of(job).is_none());
+    let network = served.map(|job| Network::open(job, Arc::new(mapped(exchange)?)));
+    Ok(network.transpose()?.unzip())
 }
 
 /// Returns the host page of a guest, in which the time is missing.

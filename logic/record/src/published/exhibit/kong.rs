@@ -55,7 +55,7 @@ pub(super) const ALL: &[Exhibit] = &[
         ("kong2021/figure-5", "A device passed through to a guest"),
         Content::Drawing,
         &[],
-        Some("devices passed through to a guest, by VFIO"),
+        Some("a probe of a device passed to a guest by VFIO, as network cards are"),
         "",
     ),
     Exhibit::of_picture(

@@ -13,6 +13,7 @@ use crate::backend::Backend;
 use crate::check::channel::exists;
 use crate::raw::RawFieldbus;
 use crate::reading::collector::Collector;
+use crate::reading::format::is_card;
 use crate::reading::place::Path;
 use crate::site::{Fieldbus, Interface, Partition};
 use crate::words::exact;
@@ -88,6 +89,7 @@ fn fieldbus(name: &str, line: &Line<'_>, collector: &mut Collector<'_, '_>) -> O
         partition: raw.partition.clone()?,
         interface: match raw.interface.as_deref()? {
             SIMULATED => Interface::Simulated,
+            card if is_card(card) => Interface::Card(card.to_owned()),
             network => Interface::Network(network.to_owned()),
         },
         cycle: raw.cycle?,
@@ -116,6 +118,15 @@ fn driven(
             &path.key("partition"),
             format!("partition `{}` of the backend `{backend}` drives no fieldbus", partition.name),
             format!("choose the backend {driving} for it"),
+        );
+    }
+    if raw.interface.as_deref().is_some_and(is_card) && !partition.declaration().drives_card {
+        let driving = either(Backend::words_where(|it| it.drives_card));
+        let noun = partition.declaration().noun;
+        collector.refuse(
+            &path.key("interface"),
+            format!("partition `{}`, a {noun}, drives no network card itself", partition.name),
+            format!("write the network interface of the card, or choose the backend {driving}"),
         );
     }
     let mut periods: Vec<_> =

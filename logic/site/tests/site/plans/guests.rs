@@ -1,6 +1,8 @@
 //! Plans of guests under QEMU: what they need of the machine, and what they can't have yet.
 
-use quietcore_site::{Accelerator, GuestSystem, Machine, ProgramForm, Site, plan_run};
+use quietcore_site::{
+    Accelerator, GuestSystem, Interface, Machine, ProgramForm, Site, plan, plan_run,
+};
 
 use super::{degraded, refused};
 use crate::support::{machine, no_guests, read_text};
@@ -124,4 +126,57 @@ fn only_guests_whose_memory_lies_on_huge_pages_are_counted_for_them() {
     assert_eq!(pages("qemu", own, ""), 0, "QEMU takes its memory as any process does");
     assert_eq!(pages("qemu", "", linux), 0);
     assert_eq!(pages("process", own, ""), 0);
+}
+
+/// Returns a site whose partition, of this backend, drives a fieldbus over this interface.
+fn with_interface(backend: &str, interface: &str, probes: &str) -> Result<Site, String> {
+    let text = format!(
+        "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+         {backend}\n[partition.vcr]\ncpus = [1]\n[partition.program]\nmodel = \"m\"\n\
+         period = \"10 ms\"\n[fieldbus.ec0]\npartition = \"a\"\ninterface = \"{interface}\"\n\
+         cycle = \"10 ms\"\n{probes}"
+    );
+    read_text(&text).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn only_a_guest_with_our_kernel_drives_a_network_card_itself() {
+    const CARD: &str = "0000:03:00.0";
+    let site = with_interface("backend = \"qemu\"", CARD, "").unwrap();
+    assert_eq!(site.fieldbuses()[0].interface, Interface::Card(CARD.to_owned()));
+    let cards = site.cards();
+    assert_eq!((cards.len(), &*cards[0].partition, &*cards[0].address), (1, "a", CARD));
+    let linux = "backend = \"qemu\"\nguest = { system = \"linux\", image = \"g\" }";
+    for backend in ["backend = \"process\"", "backend = \"container\"", linux] {
+        let refused = with_interface(backend, CARD, "").unwrap_err();
+        assert!(refused.contains("drives no network card itself"), "{refused}");
+        assert!(refused.contains("or choose the backend `qemu`"), "{refused}");
+        assert!(with_interface(backend, "eth0", "").unwrap().cards().is_empty());
+    }
+    for wrong in ["03:00.0", "0000:03:00", "0000:03:20.0", "0000:03:00.8", "0000:0A:00.0", "a:b"] {
+        let refused = with_interface("backend = \"qemu\"", wrong, "").unwrap_err();
+        assert!(refused.contains("a PCI address looks like `0000:03:00.0`"), "{wrong}: {refused}");
+    }
+}
+
+#[test]
+fn a_plan_names_the_cards_that_no_guest_can_have() {
+    const KEY: &str = "fieldbus.ec0.interface";
+    let site = |card: &str, more: &str| with_interface("backend = \"qemu\"", card, more).unwrap();
+    let able = Machine { qemu: Ok(()), kvm: Ok(()), ..machine(2) };
+    let good = site("0000:03:00.0", "");
+    assert!(plan_run(&good, &able).is_ok());
+    refused(&site("0000:04:00.0", ""), &able, KEY, "there is no IOMMU to keep it from the host");
+    refused(&site("0000:05:00.0", ""), &able, KEY, "there is no network card at 0000:05:00.0");
+    refused(&site("0000:05:00.0", ""), &able, KEY, "choose from `0000:03:00.0`, `0000:04:00.0`");
+    let user = Machine { root: false, ..able.clone() };
+    refused(&good, &user, KEY, "only root may give a network card to a guest");
+    let measured = site("0000:03:00.0", "[campaign]\nprobes = [\"ethercat\"]\n");
+    refused(&measured, &able, "campaign.probes", "the network card of fieldbus `ec0` is its");
+    let plan = plan(&good, &able).unwrap();
+    let steps: Vec<_> = plan.steps.iter().map(ToString::to_string).collect();
+    let has = |text: &str| steps.iter().any(|step| step.contains(text));
+    assert!(has("give the network card at 0000:03:00.0 to the guest of `a` (`vfio-pci`)"));
+    assert!(has("on the network card at 0000:03:00.0, a frame every 10 ms"), "{steps:#?}");
+    assert!(has("put the machine's settings back as they were"), "{steps:#?}");
 }
