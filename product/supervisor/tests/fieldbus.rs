@@ -160,6 +160,10 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
         assert_eq!(in_op(&site).subdevices, 2);
         let cycles = site.value("counter_DW.total");
         site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
+        // Beside those of a guest with a card of its own, below.
+        if let Some([all, emulated]) = exits_per_cycle(&site, 100.0) {
+            println!("exits a cycle over the host: {all:.2}, to an emulated device {emulated:.2}");
+        }
         drop(stopping);
         server.join().unwrap()
     });
@@ -272,6 +276,32 @@ fn driver_of(card: &str) -> Option<String> {
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
+/// Counts of exits from all guests of this machine, by KVM: all, and those by which whoever emulates
+/// a device is asked. `None` where nobody wants them, which mounts the kernel's folder for them, or
+/// KVM tells none.
+fn exits() -> Option<[u64; 2]> {
+    std::env::var_os("QUIETCORE_COUNT_EXITS")?;
+    let folder = std::path::Path::new("/sys/kernel/debug/kvm");
+    if !folder.exists() {
+        let mount = ["-t", "debugfs", "debugfs", "/sys/kernel/debug"];
+        // Where it is refused, nothing is counted.
+        let _ = Command::new("mount").args(mount).status();
+    }
+    let count = |name: &str| -> Option<u64> {
+        std::fs::read_to_string(folder.join(name)).ok()?.trim().parse().ok()
+    };
+    Some([count("exits")?, count("mmio_exits")?])
+}
+
+/// Lets the program run for these cycles. Returns the exits of guests meanwhile, a cycle: all, and
+/// those to a device that is emulated.
+fn exits_per_cycle(site: &Site, cycles: f64) -> Option<[f64; 2]> {
+    let (begun, before) = (site.value("counter_DW.total"), exits()?);
+    let ended = site.wait_for_value("counter_DW.total", |total| total >= begun + cycles);
+    let after = exits()?;
+    Some([0, 1].map(|index| (after[index] - before[index]) as f64 / (ended - begun)))
+}
+
 /// Goal: a guest that was given a network card brings a segment behind it to OP by its own driver,
 /// and the host has the card back when the site is down.
 /// Method: two cards with a cable between them. The host's driver has the first one before; behind
@@ -301,8 +331,10 @@ fn a_guest_drives_a_network_card_that_it_was_given() {
         site.wait_for_value("counter_DW.total", |total| total > 50.0);
         site.change(ChangeKind::Force, "counter_Y.output", Some("1.5"));
         assert_eq!(in_op(&site).subdevices, 2);
-        let cycles = site.value("counter_DW.total");
-        site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
+        if let Some([all, emulated]) = exits_per_cycle(&site, 100.0) {
+            println!("exits a cycle with a card: {all:.2}, to an emulated device {emulated:.2}");
+            assert!(emulated < 0.5, "no frame is an exit to QEMU: {emulated}");
+        }
         drop(site);
         assert_eq!(driver_of(&card), Some(before), "the host has it back");
         drop(stopping);

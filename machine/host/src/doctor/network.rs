@@ -1,8 +1,9 @@
-//! Network interfaces: whether frames can be stamped, and by whom.
+//! Network interfaces: whether frames can be stamped, and by whom; and whether a guest can have a
+//! card.
 
 use super::finding::{AS_ROOT, finding};
 use super::{Area, Finding, View};
-use crate::facts::Interface;
+use crate::facts::{Card, Interface};
 use crate::reading::Reading;
 
 /// Interfaces examined; a machine with more has virtual ones.
@@ -18,6 +19,23 @@ pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     for interface in physical {
         findings.push(timestamping(interface));
         findings.extend(interrupts(view, interface));
+    }
+    let passes = view.facts.network.passes_devices;
+    let cards = view.facts.network.cards.iter().filter(|card| card.is_known()).take(EXAMINED);
+    findings.extend(cards.map(|card| for_guest(card, passes)));
+}
+
+/// Of a card that the guest's kernel can drive: whether a guest can have it.
+fn for_guest(card: &Card, passes: bool) -> Finding {
+    let draft = finding("network-card-for-guest", Area::Network, &card.address)
+        .right("behind an IOMMU, alone in its group, not used by the host")
+        .effect("a guest of QEMU can't have the card, and reaches the network through the host");
+    let driver = card.driver.describe(Clone::clone);
+    match card.can_be_given(passes) {
+        Ok(()) => draft.read(format!("driver {driver}; a guest can have it")).ok_if(true),
+        Err(obstacle) => {
+            draft.read(format!("driver {driver}; {}", obstacle.what)).fix(obstacle.remedy).advice()
+        }
     }
 }
 
@@ -91,4 +109,30 @@ fn interrupts(view: &View<'_>, interface: &Interface) -> Option<Finding> {
         format!("on control CPUs: {}", own.join(", "))
     };
     Some(draft.read(read).ok_if(fine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Severity;
+
+    #[test]
+    fn a_card_that_a_guest_can_have_is_fine_and_another_says_what_to_do() {
+        let mut card = Card {
+            address: "0000:03:00.0".to_owned(),
+            kind: 0x1533_8086,
+            driver: Reading::Read("igb".to_owned()),
+            group: Reading::Read("7".to_owned()),
+            companions: Vec::new(),
+            up: Vec::new(),
+        };
+        let fine = for_guest(&card, true);
+        assert_eq!(fine.severity, Severity::Ok);
+        assert_eq!(fine.read, "driver igb; a guest can have it");
+        card.group = Reading::Absent;
+        let lacks = for_guest(&card, true);
+        assert_eq!(lacks.severity, Severity::Advice);
+        assert!(lacks.read.ends_with("there is no IOMMU to keep it from the host's memory"));
+        assert!(lacks.fix.contains("intel_iommu=on"), "{}", lacks.fix);
+    }
 }

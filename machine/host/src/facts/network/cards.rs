@@ -79,12 +79,17 @@ fn hexadecimal(source: &Source, path: &str) -> Option<u32> {
 }
 
 impl Card {
+    /// Returns `true` if the guest's kernel can drive it.
+    pub(crate) fn is_known(&self) -> bool {
+        CardFamily::of(self.kind).is_some()
+    }
+
     /// Returns what stands in the way of giving it to a guest. `passes` says whether the driver for
     /// that is there.
     pub(crate) fn can_be_given(&self, passes: bool) -> Result<(), Obstacle> {
         let obstacle =
             |what: String, remedy: &str| Err(Obstacle { what, remedy: remedy.to_owned() });
-        if CardFamily::of(self.kind).is_none() {
+        if !self.is_known() {
             let (vendor, device) = (self.kind & 0xFFFF, self.kind >> 16);
             let what = format!("the guest's kernel can't drive a {vendor:04x}:{device:04x}");
             return obstacle(what, "choose an Intel 82574L, I210 or I211");
