@@ -6,7 +6,7 @@ use crate::RECORD_BYTES;
 use crate::words::{Reader, Writer};
 
 /// "quietc" and the version of the layout.
-const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x03");
+const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x04");
 
 /// The number of the time that is told with the page.
 const TOLD_ONCE: u64 = 0;
@@ -49,6 +49,11 @@ pub struct HostPage {
     pub job: AddressRange,
     /// The page of the clock board; of no bytes if there is none.
     pub clock_board: AddressRange,
+    /// The registers of the network card that is the guest's; of no bytes if there is none.
+    pub card: AddressRange,
+    /// Vendor and device number of that card, as the first word of its configuration space has
+    /// them.
+    pub card_kind: u32,
 }
 
 /// Why a host page is refused.
@@ -86,6 +91,8 @@ impl HostPage {
             exchange: NOWHERE,
             job: NOWHERE,
             clock_board: NOWHERE,
+            card: NOWHERE,
+            card_kind: 0,
         }
     }
 
@@ -100,10 +107,11 @@ impl HostPage {
         for word in [self.memory_bytes, self.counter_hz] {
             writer.put(word);
         }
-        for place in [self.exchange, self.job, self.clock_board] {
+        for place in [self.exchange, self.job, self.clock_board, self.card] {
             writer.put(place.address);
             writer.put(place.bytes);
         }
+        writer.put(u64::from(self.card_kind));
         bytes
     }
 
@@ -127,9 +135,11 @@ impl HostPage {
             counter_hz: reader.take(),
             ..Self::default()
         };
-        for place in [&mut place.exchange, &mut place.job, &mut place.clock_board] {
+        let Self { exchange, job, clock_board, card, .. } = &mut place;
+        for place in [exchange, job, clock_board, card] {
             *place = AddressRange { address: reader.take(), bytes: reader.take() };
         }
+        place.card_kind = reader.take() as u32;
         place.check().map(|()| place)
     }
 
@@ -141,6 +151,7 @@ impl HostPage {
             (self.exchange.is_possible(), "its exchange"),
             (self.job.is_possible(), "its job"),
             (self.clock_board.is_possible(), "its clock board"),
+            (self.card.is_possible(), "its network card"),
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, what)) => Err(Refused::Impossible(what)),
@@ -164,6 +175,8 @@ mod tests {
         exchange: AddressRange { address: 0x8000_0000, bytes: 1 << 20 },
         job: AddressRange { address: 0x20_0000, bytes: 100 },
         clock_board: AddressRange { address: 0xD000_0000, bytes: 4096 },
+        card: AddressRange { address: 0xD010_0000, bytes: 0x6000 },
+        card_kind: 0x1533_8086,
     };
 
     #[test]
@@ -178,7 +191,7 @@ mod tests {
 
     #[test]
     fn another_version_is_refused() {
-        for version in [2, 4] {
+        for version in [3, 5] {
             let mut bytes = PAGE.to_bytes();
             bytes[7] = version;
             assert_eq!(HostPage::from_bytes(&bytes), Err(Refused::Foreign));
@@ -197,6 +210,7 @@ mod tests {
             (HostPage { exchange: past, ..PAGE }, "its exchange"),
             (HostPage { job: wraps, ..PAGE }, "its job"),
             (HostPage { clock_board: past, ..PAGE }, "its clock board"),
+            (HostPage { card: wraps, ..PAGE }, "its network card"),
         ] {
             assert_eq!(HostPage::from_bytes(&page.to_bytes()), Err(Refused::Impossible(what)));
         }

@@ -62,6 +62,9 @@ pub const CLOCK_BOARD: u64 = 0xD000_0000;
 /// The registers of the network's device.
 pub const NET: u64 = 0xD000_1000;
 
+/// The registers of a network card that the guest drives itself.
+pub const CARD: u64 = 0xD010_0000;
+
 /// The doorbells: a write there tells the host something.
 pub const DOORBELLS: u64 = 0xD000_2000;
 

@@ -14,7 +14,7 @@ use core::sync::atomic::{
     fence,
 };
 
-use quietcore_boot::CardFamily;
+use quietcore_boot::{CardFamily, HostPage};
 use quietcore_units::Nanos;
 use quietcore_wire::intel::{Card, CardAccess, REGISTER_BYTES, Register, Rings};
 
@@ -55,14 +55,27 @@ pub(super) fn find(
         CardFamily::of(function.read(0)).map(|family| (function, family))
     };
     let (function, family) = devices.into_iter().find_map(known)?;
-    Some(open(function, family, clock))
+    let memory = function.memory(REGISTERS).ok_or(NetError::Registers);
+    Some(memory.and_then(|memory| open(memory, family, clock)))
 }
 
-fn open(function: Function, family: CardFamily, clock: Clock) -> Result<GuestCard, NetError> {
+/// Opens the card that the host has given this guest, by its page; `None` if it has given none.
+///
+/// # Errors
+/// [`NetError`].
+pub(super) fn of_host(host: &HostPage, clock: Clock) -> Option<Result<GuestCard, NetError>> {
+    if host.card.bytes < REGISTER_BYTES {
+        return None;
+    }
+    let family = CardFamily::of(host.card_kind).ok_or(NetError::Registers);
+    Some(family.and_then(|family| open(host.card.address, family, clock)))
+}
+
+/// Opens a card whose registers are at this physical address.
+fn open(memory: u64, family: CardFamily, clock: Clock) -> Result<GuestCard, NetError> {
     if TAKEN.swap(true, Relaxed) {
         return Err(NetError::Taken);
     }
-    let memory = function.memory(REGISTERS).ok_or(NetError::Registers)?;
     for offset in (0..REGISTER_BYTES).step_by(PAGE_BYTES) {
         // SAFETY: these pages are nothing else, and the card's registers are there.
         unsafe { map_first(PLACE + offset, memory + offset, UNCACHED) };

@@ -12,7 +12,7 @@ use quietcore_wire::{Wire, WireError};
 use super::card::{self, GuestCard};
 use super::{Net, NetCounts, NetError};
 use crate::clock::Clock;
-use crate::devices;
+use crate::{devices, host};
 
 /// Number of places of the bus.
 const PLACES: u8 = 32;
@@ -32,8 +32,8 @@ pub struct NetworkDevice(Box<Net>);
 pub struct NetworkCard(GuestCard);
 
 impl Network {
-    /// Opens the network of a partition: on the bus of a host that shares its memory as devices, a
-    /// card before a device, and else the device at its place.
+    /// Opens the network of a partition: a card that the host has given it, or else the device that
+    /// the host serves; on the bus of a host that shares its memory as devices, or at their places.
     ///
     /// # Errors
     /// [`NetError`].
@@ -43,6 +43,10 @@ impl Network {
                 Some(card) => Ok(Self::Card(NetworkCard(card?))),
                 None => Net::on_bus(clock).map(Self::device),
             };
+        }
+        let page = host::page().ok();
+        if let Some(card) = page.and_then(|page| card::of_host(&page, clock)) {
+            return Ok(Self::Card(NetworkCard(card?)));
         }
         // SAFETY: reading there is what the place is for.
         unsafe { Net::find([NET], clock) }.map(Self::device)

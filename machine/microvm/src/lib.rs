@@ -29,12 +29,14 @@
 //! | [`sandbox`] | what a process gives up before its guest runs |
 //! | [`resident`] | what memory of this process is present |
 //! | [`net`] | the guest's network |
+//! | [`card`] | a network card of the host's that the guest drives itself |
 //! | [`bus`] | ports and addresses that are no memory |
 //! | [`devices`] | who answers at which of them; console, serial line |
 //! | [`board`] | the clock board: interrupts with a period, and how long ago the last one was |
 
 pub mod board;
 pub mod bus;
+pub mod card;
 pub mod colour;
 pub mod devices;
 pub mod exits;

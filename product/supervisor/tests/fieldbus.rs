@@ -276,9 +276,9 @@ fn driver_of(card: &str) -> Option<String> {
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Counts of exits from all guests of this machine, by KVM: all, and those by which whoever emulates
-/// a device is asked. `None` where nobody wants them, which mounts the kernel's folder for them, or
-/// KVM tells none.
+/// Counts of exits from all guests of this machine, by KVM: all, and those by which whoever
+/// emulates a device is asked. `None` where nobody wants them, which mounts the kernel's folder for
+/// them, or KVM tells none.
 fn exits() -> Option<[u64; 2]> {
     std::env::var_os("QUIETCORE_COUNT_EXITS")?;
     let folder = std::path::Path::new("/sys/kernel/debug/kvm");

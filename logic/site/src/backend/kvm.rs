@@ -27,7 +27,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     has_control_group: false,
     has_channels: true,
     drives_fieldbus: true,
-    drives_card: false,
+    drives_card: true,
     has_guest_choice: false,
     within_container: Backend::Kvm,
 };

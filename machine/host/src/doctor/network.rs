@@ -29,7 +29,7 @@ pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
 fn for_guest(card: &Card, passes: bool) -> Finding {
     let draft = finding("network-card-for-guest", Area::Network, &card.address)
         .right("behind an IOMMU, alone in its group, not used by the host")
-        .effect("a guest of QEMU can't have the card, and reaches the network through the host");
+        .effect("no guest can have the card, and guests reach the network through the host");
     let driver = card.driver.describe(Clone::clone);
     match card.can_be_given(passes) {
         Ok(()) => draft.read(format!("driver {driver}; a guest can have it")).ok_if(true),

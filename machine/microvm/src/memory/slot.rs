@@ -175,6 +175,17 @@ impl Shared {
         Self::map(file.try_clone().map_err(told("opening it again"))?, offset, bytes, 0)
     }
 
+    /// Maps a region of a device that the kernel has given to this process (VFIO), as far as the
+    /// region was looked at before.
+    ///
+    /// # Errors
+    /// [`SharedError`].
+    pub(crate) fn of_region(file: &File, offset: u64, bytes: u64) -> Result<Self, SharedError> {
+        check_pages(offset, bytes)?;
+        let told = |because| SharedError::System { what: "opening it again", because };
+        Self::map(file.try_clone().map_err(told)?, offset, bytes, 0)
+    }
+
     /// Maps a part of it once more, all of it present.
     ///
     /// # Errors

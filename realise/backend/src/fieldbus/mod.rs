@@ -55,6 +55,17 @@ pub enum InterfaceJob {
     },
 }
 
+impl FieldbusJob {
+    /// Returns the PCI address of the network card that the partition's guest drives itself, if it
+    /// does.
+    pub(crate) fn card(&self) -> Option<&str> {
+        match &self.interface {
+            InterfaceJob::Card { address } => Some(address),
+            InterfaceJob::Network { .. } | InterfaceJob::Simulated { .. } => None,
+        }
+    }
+}
+
 /// A simulated plant and its wires to SubDevices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlantJob {

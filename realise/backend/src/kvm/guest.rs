@@ -11,6 +11,7 @@ use quietcore_boot::places::{port, vector};
 use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, CrashRecord, HostPage, places};
 use quietcore_exchange::Region;
+use quietcore_microvm::card::PassedCard;
 use quietcore_microvm::colour::Pin;
 use quietcore_microvm::image::{self, GuestAddress};
 use quietcore_microvm::lines::Interrupt;
@@ -24,6 +25,7 @@ use quietcore_microvm::sandbox::Calls;
 use quietcore_scan::guest::job::GuestBuild;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::Wake;
+use quietcore_wire::intel::REGISTER_BYTES;
 
 use super::GuestSetting;
 use super::memory::{Kept, Rows, SharedMemory};
@@ -34,6 +36,9 @@ use crate::guest::{in_words, translate};
 /// Stack of the thread that helps at the start, in bytes; a later thread gets the same memory.
 const HELPER_STACK_BYTES: usize = 256 << 10;
 
+/// Addresses of a network card's registers in the guest.
+const CARD_PLACE: AddressRange = AddressRange { address: places::CARD, bytes: REGISTER_BYTES };
+
 /// A guest with its memory, its programs and its post.
 #[derive(Debug)]
 pub(super) struct Guest {
@@ -43,6 +48,8 @@ pub(super) struct Guest {
     pub(super) staging: Staging<Interrupt>,
     counter: Counter,
     first: GuestBuild,
+    /// Keeps the network card that the guest drives itself, if it does.
+    _card: Option<PassedCard>,
     /// Keeps pages in place where the guest's memory has colours.
     _pin: Option<Pin>,
 }
@@ -62,6 +69,7 @@ impl Guest {
         region: Region<'_>,
         file: &File,
         kept: Kept,
+        card: Option<PassedCard>,
     ) -> Result<(Self, Processor), String> {
         let Kept { memory, pin, rows } = kept;
         let bytes = quietcore_guests::PARTITION.bytes().map_err(in_words)?;
@@ -88,15 +96,20 @@ impl Guest {
             host_then_ns: now.host_ns,
             exchange,
             job: AddressRange { address: places::POST, bytes: post.bytes() },
+            card: card.as_ref().map(|_| CARD_PLACE).unwrap_or_default(),
+            card_kind: card.as_ref().map_or(0, PassedCard::kind),
             ..HostPage::of_counter(counter.hertz())
         };
         image::write_host_page(machine.memory(), &page);
+        if let Some(card) = &card {
+            card.give(&machine).map_err(in_words)?;
+        }
         let poster = Poster::new(post.words()).ok_or("the post is too small")?;
         let attention = machine.interrupt(vector::ATTENTION);
         let mail = Mail::new(poster, attention);
         let (staging, first) = Staging::begin(programs, program, &job.build, mail)?;
         let channels = rows.channel_places;
-        let guest = Self { machine, channels, staging, counter, first, _pin: pin };
+        let guest = Self { machine, channels, staging, counter, first, _card: card, _pin: pin };
         Ok((guest, processor))
     }
 

@@ -33,6 +33,7 @@ use std::io;
 use std::sync::Arc;
 
 use quietcore_exchange::Region;
+use quietcore_microvm::card::PassedCard;
 use quietcore_microvm::devices::console::ConsoleReader;
 use quietcore_microvm::exits::Exits;
 use quietcore_microvm::exits::statistics::Statistics;
@@ -147,15 +148,17 @@ impl Ready {
             Err(_) => Ok(()),
         };
         let memory = Arc::clone(&kept.memory);
-        let (guest, processor) = Guest::new(job, setting, region, file, kept)?;
+        let card = fieldbus.and_then(FieldbusJob::card).map(PassedCard::open).transpose();
+        let card = card.map_err(in_words)?;
+        let (guest, processor) = Guest::new(job, setting, region, file, kept, card)?;
         // Kernels before 5.14 count nothing.
         let statistics = processor.statistics().ok();
         let delivery = Delivery::inherited(*delivery);
         let delivery = delivery.map_err(|error| format!("the delivery: {}", Causes(&error)))?;
         let exits = Arc::new(exits(*ledger)?);
         let exchange = Arc::new(mapped(file)?);
-        let network =
-            fieldbus.map(|bus| Network::open(bus, guest.machine(), Arc::clone(&exchange)));
+        let served = fieldbus.filter(|bus| bus.card().is_none());
+        let network = served.map(|bus| Network::open(bus, guest.machine(), Arc::clone(&exchange)));
         let network = network.transpose()?;
         let words = fieldbus.map(words).transpose();
         let words = words.map_err(in_words)?;

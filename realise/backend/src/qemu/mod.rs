@@ -58,7 +58,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::fieldbus::{FieldbusJob, InterfaceJob};
+use crate::fieldbus::FieldbusJob;
 use crate::guest::channels::Channels;
 use crate::guest::console::into;
 use crate::guest::control::{Control, post_bytes};
@@ -142,7 +142,7 @@ impl Ready {
             doorbell: doorbell_end,
             monitor: monitor_end,
             network: network_end,
-            card: fieldbus.and_then(card_of),
+            card: fieldbus.and_then(FieldbusJob::card).map(str::to_owned),
             exchange: exchange.try_clone().map_err(|error| format!("the exchange: {error}"))?,
             channels: channels.files,
         };
@@ -246,21 +246,13 @@ impl Ready {
     }
 }
 
-/// Returns the address of the network card that the guest drives itself, if it does.
-fn card_of(job: &FieldbusJob) -> Option<String> {
-    match &job.interface {
-        InterfaceJob::Card { address } => Some(address.clone()),
-        InterfaceJob::Network { .. } | InterfaceJob::Simulated { .. } => None,
-    }
-}
-
 /// Opens the network that this process serves, with QEMU's end of it; there is none where the guest
 /// drives its card itself.
 fn open_network(
     fieldbus: Option<&FieldbusJob>,
     exchange: &File,
 ) -> Result<(Option<Network>, Option<OwnedFd>), String> {
-    let served = fieldbus.filter(|job| card_of(job).is_none());
+    let served = fieldbus.filter(|job| job.card().is_none());
     let network = served.map(|job| Network::open(job, Arc::new(mapped(exchange)?)));
     Ok(network.transpose()?.unzip())
 }

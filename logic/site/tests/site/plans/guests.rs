@@ -150,7 +150,7 @@ fn only_a_guest_with_our_kernel_drives_a_network_card_itself() {
     for backend in ["backend = \"process\"", "backend = \"container\"", linux] {
         let refused = with_interface(backend, CARD, "").unwrap_err();
         assert!(refused.contains("drives no network card itself"), "{refused}");
-        assert!(refused.contains("or choose the backend `qemu`"), "{refused}");
+        assert!(refused.contains("or choose the backend `kvm` or `qemu`"), "{refused}");
         assert!(with_interface(backend, "eth0", "").unwrap().cards().is_empty());
     }
     for wrong in ["03:00.0", "0000:03:00", "0000:03:20.0", "0000:03:00.8", "0000:0A:00.0", "a:b"] {
