@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{self, Disturbance, Tuning};
+use crate::experiment::{self, Cost, Disturbance, Tuning};
 use crate::isolation::{self, IsolationMatrix};
 use crate::ledger::Ledgers;
 use crate::reason::Reason;
@@ -53,6 +53,9 @@ pub struct Document {
     /// The effect of each neighbour on a partition; absent where none were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbances: Vec<Disturbance>,
+    /// The cost of each backend to a partition; absent where none were compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<Cost>,
     /// The isolation matrix of each partition; absent where fewer than two of its rows were
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -212,6 +215,7 @@ pub fn of(
         routine_slowdowns: slowdown::routines(records),
         tunings: experiment::tuning(records),
         disturbances: experiment::disturbances(records),
+        costs: experiment::costs(records),
         isolation: isolation::matrices(records),
         renewal: None,
     }

@@ -34,6 +34,7 @@ mod read;
 mod reading;
 mod reference;
 mod site;
+mod variant;
 mod words;
 
 pub use backend::{
@@ -66,3 +67,4 @@ pub use site::{
     Startup, SubDevice, Substitute, Task, Traffic, UnknownLoadKind, Vcr, WATCHDOG_FREEWHEELING,
     WORKERS_MAX, Wire, real_time_share,
 };
+pub use variant::BackendChange;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`tuning`] | controls of the machine, each left out of all: helped, hurt, or no effect |
 //! | [`disturbances`] | neighbours, each at each place: how much later releases come beside it |
+//! | [`costs`] | backends, each against the one that the others are compared with |
 //! | [`Exceedances`] | releases above a limit, which a high quantile rests on |
 //! | `pairs` | ratios of blocks of the same round, with their interval and their probability |
 //!
@@ -13,11 +14,13 @@
 //! test. Where several variants are tested, probabilities are corrected for their number (Holm), so
 //! that one experiment in twenty says anything false at all.
 
+mod cost;
 mod disturbance;
 mod exceedances;
 mod pairs;
 mod tune;
 
+pub use cost::{BackendCost, Cost, CostFigure, CostQuantity, costs};
 pub use disturbance::{Disturbance, DisturbanceCell, MainCause, disturbances};
 pub use exceedances::Exceedances;
 pub use pairs::{Figure, Finding, Ratio, factor};

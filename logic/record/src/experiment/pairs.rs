@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::SIGNIFICANCE;
-use crate::record::TrialBlock;
+use crate::record::{BlockTimes, TrialBlock};
 use crate::slowdown::Estimate;
 
 /// A ratio within this of 1 is of no consequence: 5 %.
@@ -40,13 +40,13 @@ impl Figure {
         }
     }
 
-    /// Returns the figure of a block, in ns.
-    pub const fn of(self, block: &TrialBlock) -> u64 {
+    /// Returns the figure of a time, in ns.
+    pub const fn of(self, times: &BlockTimes) -> u64 {
         match self {
-            Self::MedianNs => block.median_ns,
-            Self::P99Ns => block.p99_ns,
-            Self::P999Ns => block.p99_9_ns,
-            Self::MaxNs => block.max_ns,
+            Self::MedianNs => times.median_ns,
+            Self::P99Ns => times.p99_ns,
+            Self::P999Ns => times.p99_9_ns,
+            Self::MaxNs => times.max_ns,
         }
     }
 }
@@ -84,11 +84,15 @@ pub struct Ratio {
 impl Ratio {
     /// Compares the blocks of two variants.
     pub(super) fn of(figure: Figure, over: &[TrialBlock], under: &[TrialBlock]) -> Self {
-        let ratios = ratios(figure, over, under);
+        Self::of_pairs(figure, &ratios(figure, over, under))
+    }
+
+    /// Sums up ratios of pairs.
+    pub(super) fn of_pairs(figure: Figure, ratios: &[f64]) -> Self {
         Self {
             figure,
-            ratio: Estimate::of(&ratios),
-            p_value: sign_test(&ratios),
+            ratio: Estimate::of(ratios),
+            p_value: sign_test(ratios),
             p_corrected: None,
             finding: Finding::NotKnown,
         }
@@ -152,11 +156,18 @@ pub(super) fn rounds_needed(tested: usize) -> u32 {
     (1..64).find(sure).unwrap_or(64)
 }
 
+/// Returns the releases of a block, as a rule: the median over all blocks.
+pub(super) fn typical_cycles(blocks: &[TrialBlock]) -> u64 {
+    let mut cycles: Vec<u64> = blocks.iter().map(|block| block.cycles).collect();
+    cycles.sort_unstable();
+    cycles.get(cycles.len() / 2).copied().unwrap_or(0)
+}
+
 /// Returns the ratios of valid blocks of the same round. A figure of 0 counts as 1 ns.
 fn ratios(figure: Figure, over: &[TrialBlock], under: &[TrialBlock]) -> Vec<f64> {
     let valid = |blocks: &[TrialBlock]| -> BTreeMap<u32, u64> {
         let valid = blocks.iter().filter(|block| block.valid && block.cycles > 0);
-        valid.map(|block| (block.round, figure.of(block).max(1))).collect()
+        valid.map(|block| (block.round, figure.of(&block.release()).max(1))).collect()
     };
     let under = valid(under);
     let pairs = valid(over).into_iter().filter_map(|(round, ns)| Some((ns, *under.get(&round)?)));
@@ -195,6 +206,7 @@ mod tests {
             p99_9_ns: ns,
             max_ns: ns,
             load_operations_per_second: 0.0,
+            program: None,
         }
     }
 

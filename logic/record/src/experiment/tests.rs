@@ -22,6 +22,7 @@ fn record(profile: &str, variant: Variant, values: &[u64]) -> Record {
         p99_9_ns: *value,
         max_ns: *value,
         load_operations_per_second: 0.0,
+        program: None,
     };
     let blocks = values.iter().enumerate().map(block).collect();
     record.measured =

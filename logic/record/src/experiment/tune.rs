@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pairs::{NEGLIGIBLE, TOLD_MAX, decide, factor, rounds_needed};
+use super::pairs::{NEGLIGIBLE, TOLD_MAX, decide, factor, rounds_needed, typical_cycles};
 use super::{Exceedances, Figure, Finding, Ratio, p99_9_ns, task_of};
 use crate::record::{Record, TrialBlock, Variant};
 
@@ -160,7 +160,7 @@ fn of_task(all: &Record, records: &[Record]) -> Option<Tuning> {
                 because: because.clone(),
                 cycles: record.release.count(),
             }),
-            Variant::Screening { .. } | Variant::Beside { .. } => {}
+            Variant::Screening { .. } | Variant::Beside { .. } | Variant::Realised { .. } => {}
         }
     }
     let of_all = together.iter_mut().chain(&mut effects);
@@ -183,12 +183,6 @@ fn of_task(all: &Record, records: &[Record]) -> Option<Tuning> {
         effects,
         confirmed,
     })
-}
-
-fn typical_cycles(blocks: &[TrialBlock]) -> u64 {
-    let mut cycles: Vec<u64> = blocks.iter().map(|block| block.cycles).collect();
-    cycles.sort_unstable();
-    cycles.get(cycles.len() / 2).copied().unwrap_or(0)
 }
 
 fn ratios(without: &[TrialBlock], with: &[TrialBlock]) -> Vec<Ratio> {

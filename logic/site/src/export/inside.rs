@@ -17,7 +17,7 @@ pub(super) fn site_file(text: &str) -> Result<String, TomlError> {
 }
 
 /// The tables of an array, in either notation.
-fn tables(item: &mut Item) -> Box<dyn Iterator<Item = &mut dyn TableLike> + '_> {
+pub(crate) fn tables(item: &mut Item) -> Box<dyn Iterator<Item = &mut dyn TableLike> + '_> {
     match item {
         Item::ArrayOfTables(tables) => {
             Box::new(tables.iter_mut().map(|table| table as &mut dyn TableLike))

@@ -16,6 +16,7 @@ use quietcore_units::{ByteSize, CpuSet};
 use crate::backend::ProgramForm;
 use crate::site::{Interface, Partition, Site};
 
+pub(crate) use inside::tables;
 pub use libvirt::{ExportMachine, NoDomain};
 
 /// Memory of the supervisor and of a compiler, beside the partitions.

@@ -27,6 +27,7 @@ fn variant(profile: &str, times: f64, variant: Variant) -> Record {
             p99_9_ns: ns(40_000.0),
             max_ns: ns(60_000.0),
             load_operations_per_second: 0.0,
+            program: None,
         }
     });
     let trial = Some(Trial { variant, blocks: blocks.collect() });

@@ -1,5 +1,5 @@
-//! The variants of an experiment, and the blocks of each: there in records of `tune` and `disturb`
-//! only.
+//! The variants of an experiment, and the blocks of each: there in records of `tune`, `disturb`
+//! and `cost` only.
 //!
 //! ```text
 //! round 1   all │ without interrupts │ none │ …     the blocks of a round stand in chance order
@@ -13,6 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::histogram::Histogram;
 use crate::record::Record;
 
 /// A variant of an experiment with its blocks.
@@ -50,6 +51,13 @@ pub enum Variant {
     Beside {
         /// The neighbour; absent for the quiet run.
         aggressor: Option<Aggressor>,
+    },
+    /// `cost`: the partition as a backend realises it.
+    Realised {
+        /// The backend, by its word in the site file.
+        backend: String,
+        /// `true` for the one that the others are compared with.
+        is_reference: bool,
     },
 }
 
@@ -126,23 +134,73 @@ pub struct TrialBlock {
     pub max_ns: u64,
     /// Operations of all loads in a second; 0 without any.
     pub load_operations_per_second: f64,
+    /// Times of the program's cycles; absent where the probe ran alone, and in records from before
+    /// blocks had them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramBlock>,
+}
+
+/// The times of a program's cycles in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ProgramBlock {
+    /// Execution time: start to end of the cycle.
+    pub execution: BlockTimes,
+    /// Response time: due instant to the end of the cycle.
+    pub response: BlockTimes,
+}
+
+/// A time of the cycles in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct BlockTimes {
+    /// The median, in ns.
+    pub median_ns: u64,
+    /// 99 % quantile, in ns.
+    pub p99_ns: u64,
+    /// 99.9 % quantile, in ns; of few cycles it is their maximum.
+    pub p99_9_ns: u64,
+    /// The maximum, in ns.
+    pub max_ns: u64,
 }
 
 impl TrialBlock {
     /// Makes the block of a short run of this round; `None` where it measured nothing.
     pub fn of(record: &Record, round: u32) -> Option<Self> {
-        let quantile = |part: f64| Some(record.release.quantile(part)?.lower_bound());
+        let release = BlockTimes::of(&record.release)?;
+        let program = record.scan().and_then(|scan| {
+            let execution = BlockTimes::of(&scan.execution)?;
+            Some(ProgramBlock { execution, response: BlockTimes::of(&scan.response)? })
+        });
         let loads = record.conditions.loads.iter();
         Some(Self {
             round,
             valid: record.is_valid() && record.degraded.is_empty() && !record.interrupted,
             cycles: record.release.count(),
             missed_cycles: record.counters.missed_cycles.unwrap_or(0),
+            median_ns: release.median_ns,
+            p99_ns: release.p99_ns,
+            p99_9_ns: release.p99_9_ns,
+            max_ns: release.max_ns,
+            load_operations_per_second: loads.map(|load| load.operations_per_second).sum(),
+            program,
+        })
+    }
+
+    /// Returns the release latency of the block.
+    pub const fn release(&self) -> BlockTimes {
+        let Self { median_ns, p99_ns, p99_9_ns, max_ns, .. } = *self;
+        BlockTimes { median_ns, p99_ns, p99_9_ns, max_ns }
+    }
+}
+
+impl BlockTimes {
+    /// Takes the figures of a histogram; `None` where it is empty.
+    fn of(histogram: &Histogram) -> Option<Self> {
+        let quantile = |part: f64| Some(histogram.quantile(part)?.lower_bound());
+        Some(Self {
             median_ns: quantile(0.5)?,
             p99_ns: quantile(0.99)?,
             p99_9_ns: quantile(0.999)?,
-            max_ns: record.release.max_ns(),
-            load_operations_per_second: loads.map(|load| load.operations_per_second).sum(),
+            max_ns: histogram.max_ns(),
         })
     }
 }

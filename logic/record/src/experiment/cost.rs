@@ -1,0 +1,290 @@
+//! The cost of each backend to a partition, against the one that the others are compared with.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::pairs::{decide, rounds_needed, typical_cycles};
+use super::{Figure, Ratio, task_of};
+use crate::record::{BlockTimes, Record, Trial, TrialBlock, Variant};
+use crate::slowdown::Estimate;
+
+/// The figures of each quantity. All are tested.
+const FIGURES: [Figure; 3] = [Figure::MedianNs, Figure::P99Ns, Figure::MaxNs];
+
+/// A time of a partition's cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostQuantity {
+    /// Release latency: due instant to start of the cycle.
+    Release,
+    /// Execution time: start to end of the cycle.
+    Execution,
+    /// Response time: due instant to the end of the cycle.
+    Response,
+}
+
+impl CostQuantity {
+    /// All of them, in the order of a cycle.
+    pub const ALL: [Self; 3] = [Self::Release, Self::Execution, Self::Response];
+
+    /// Returns the name that people read.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Release => "release latency",
+            Self::Execution => "execution time",
+            Self::Response => "response time",
+        }
+    }
+
+    fn of(self, block: &TrialBlock) -> Option<BlockTimes> {
+        match self {
+            Self::Release => Some(block.release()),
+            Self::Execution => Some(block.program?.execution),
+            Self::Response => Some(block.program?.response),
+        }
+    }
+}
+
+/// The cost of backends to one task of a partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Cost {
+    /// Name of the partition.
+    pub partition: String,
+    /// Name of the task.
+    pub task: String,
+    /// The backend that the others are compared with.
+    pub reference: String,
+    /// Rounds in which it was measured.
+    pub rounds: u32,
+    /// The fewest rounds with which anything can be sure, since so much is tested.
+    pub rounds_needed: u32,
+    /// Releases in a block, as a rule.
+    pub cycles_in_block: u64,
+    /// The other backends, in the order in which they were asked for.
+    pub backends: Vec<BackendCost>,
+}
+
+/// The cost of one backend.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct BackendCost {
+    /// Its word in the site file.
+    pub backend: String,
+    /// `true` if its times may be trusted, and those of the reference. Figures of one that may not
+    /// show that it works, and are judged by nothing.
+    pub valid: bool,
+    /// The reasons why not, in words.
+    pub invalid_because: Vec<String>,
+    /// Blocks that may not be trusted, and are no part of the figures while there are others.
+    pub invalid_blocks: u32,
+    /// Releases that came a whole period late or more.
+    pub missed_cycles: u64,
+    /// The figures, one after the other of each quantity.
+    pub figures: Vec<CostFigure>,
+}
+
+/// One figure of a backend beside that of the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CostFigure {
+    /// The time that it is a figure of.
+    pub quantity: CostQuantity,
+    /// The backend's figure over that of the reference in the same round.
+    pub ratio: Ratio,
+    /// The backend's figure less that of the reference in the same round, in ns.
+    pub difference_ns: Option<Estimate>,
+    /// The figure of the reference: the median over the rounds, in ns.
+    pub reference_ns: f64,
+    /// The figure of the backend: the median over the rounds, in ns.
+    pub backend_ns: f64,
+    /// The ratio of each round, in their order.
+    pub of_rounds: Vec<f64>,
+}
+
+/// Returns the costs that records hold, one for each task that was measured in several backends.
+pub fn costs(records: &[Record]) -> Vec<Cost> {
+    let of_reference = |record: &&Record| {
+        matches!(variant(record), Some(Variant::Realised { is_reference: true, .. }))
+    };
+    records.iter().filter(of_reference).filter_map(|it| of_task(it, records)).collect()
+}
+
+fn variant(record: &Record) -> Option<&Variant> {
+    record.trial().map(|trial| &trial.variant)
+}
+
+fn of_task(reference: &Record, records: &[Record]) -> Option<Cost> {
+    let trial = reference.trial()?;
+    let Variant::Realised { backend: word, .. } = &trial.variant else { return None };
+    let same = |record: &&Record| {
+        record.partition == reference.partition && task_of(record) == task_of(reference)
+    };
+    let each = records.iter().filter(same).filter_map(|record| of_backend(record, reference));
+    let mut backends: Vec<BackendCost> = each.collect();
+    let trusted = backends.iter_mut().filter(|backend| backend.valid);
+    let mut tested: Vec<&mut Ratio> =
+        trusted.flat_map(|it| &mut it.figures).map(|figure| &mut figure.ratio).collect();
+    let count = tested.len();
+    decide(tested.drain(..));
+    Some(Cost {
+        partition: reference.partition.clone(),
+        task: task_of(reference).to_owned(),
+        reference: word.clone(),
+        rounds: trial.blocks.len().try_into().unwrap_or(u32::MAX),
+        rounds_needed: rounds_needed(count),
+        cycles_in_block: typical_cycles(&trial.blocks),
+        backends,
+    })
+}
+
+fn of_backend(record: &Record, reference: &Record) -> Option<BackendCost> {
+    let (own, under) = (record.trial()?, reference.trial()?);
+    let Variant::Realised { backend, is_reference: false } = &own.variant else { return None };
+    let trusted = |trial: &Trial| trial.blocks.iter().any(|block| block.valid);
+    let valid = trusted(own) && trusted(under);
+    let invalid = own.blocks.iter().filter(|block| !block.valid).count();
+    let because = if trusted(own) { &reference.invalid_because } else { &record.invalid_because };
+    let each = CostQuantity::ALL
+        .into_iter()
+        .flat_map(|quantity| FIGURES.map(|figure| (quantity, figure)))
+        .filter_map(|(quantity, of)| figure(quantity, of, own, under, valid));
+    Some(BackendCost {
+        backend: backend.clone(),
+        valid,
+        invalid_because: if valid {
+            Vec::new()
+        } else {
+            because.iter().map(ToString::to_string).collect()
+        },
+        invalid_blocks: invalid.try_into().unwrap_or(u32::MAX),
+        missed_cycles: record.counters.missed_cycles.unwrap_or(0),
+        figures: each.collect(),
+    })
+}
+
+/// Compares a figure of the blocks of the same rounds; `None` where there is no pair. Blocks that
+/// may not be trusted are left out if `only_valid`.
+fn figure(
+    quantity: CostQuantity,
+    figure: Figure,
+    own: &Trial,
+    reference: &Trial,
+    only_valid: bool,
+) -> Option<CostFigure> {
+    let values = |trial: &Trial| -> BTreeMap<u32, f64> {
+        let counted = |block: &&TrialBlock| block.cycles > 0 && (block.valid || !only_valid);
+        let value =
+            |block: &TrialBlock| Some((block.round, figure.of(&quantity.of(block)?).max(1) as f64));
+        trial.blocks.iter().filter(counted).filter_map(value).collect()
+    };
+    let under = values(reference);
+    let paired = values(own).into_iter();
+    let pairs: Vec<(f64, f64)> =
+        paired.filter_map(|(round, ns)| Some((ns, *under.get(&round)?))).collect();
+    let of_rounds: Vec<f64> = pairs.iter().map(|(own, under)| own / under).collect();
+    let differences: Vec<f64> = pairs.iter().map(|(own, under)| own - under).collect();
+    let median = |values: Vec<f64>| Estimate::of(&values).map(|estimate| estimate.median);
+    Some(CostFigure {
+        quantity,
+        ratio: Ratio::of_pairs(figure, &of_rounds),
+        difference_ns: Estimate::of(&differences),
+        backend_ns: median(pairs.iter().map(|(own, _)| *own).collect())?,
+        reference_ns: median(pairs.iter().map(|(_, under)| *under).collect())?,
+        of_rounds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Finding;
+    use crate::record::{Measured, ProgramBlock, ReleaseRun};
+    use crate::test_record;
+
+    fn times(ns: u64) -> BlockTimes {
+        BlockTimes { median_ns: ns, p99_ns: 2 * ns, p99_9_ns: 3 * ns, max_ns: 4 * ns }
+    }
+
+    /// The record of a backend whose release latency is `release_ns`, and that takes 5 µs. Rounds
+    /// differ, all backends alike.
+    fn record(backend: &str, release_ns: u64, rounds: u32) -> Record {
+        let mut record = test_record(&[(release_ns, 1000)]);
+        record.profile = backend.to_owned();
+        record.name = format!("axis.{backend}.servo");
+        let block = |round: u32| {
+            let ns = release_ns * (10 + u64::from(round)) / 10;
+            let release = times(ns);
+            TrialBlock {
+                round,
+                valid: true,
+                cycles: 1000,
+                missed_cycles: 0,
+                median_ns: release.median_ns,
+                p99_ns: release.p99_ns,
+                p99_9_ns: release.p99_9_ns,
+                max_ns: release.max_ns,
+                load_operations_per_second: 0.0,
+                program: Some(ProgramBlock { execution: times(5_000), response: times(ns + 5_000) }),
+            }
+        };
+        let variant = Variant::Realised {
+            backend: backend.to_owned(),
+            is_reference: backend == "process",
+        };
+        let blocks = (0..rounds).map(block).collect();
+        record.measured =
+            Measured::Releases(ReleaseRun { scan: None, trial: Some(Trial { variant, blocks }) });
+        record
+    }
+
+    fn found(cost: &BackendCost, quantity: CostQuantity, figure: Figure) -> &CostFigure {
+        let is_it = |it: &&CostFigure| it.quantity == quantity && it.ratio.figure == figure;
+        cost.figures.iter().find(is_it).unwrap()
+    }
+
+    #[test]
+    fn a_backend_is_compared_round_by_round() {
+        let records =
+            [record("process", 1_000, 12), record("container", 1_000, 12), record("kvm", 1_500, 12)];
+        let all = costs(&records);
+        let [cost] = &all[..] else { panic!("{all:?}") };
+        assert_eq!((&*cost.reference, &*cost.task, cost.rounds), ("process", "servo", 12));
+        assert_eq!(cost.rounds_needed, 10, "18 are tested");
+        let [container, kvm] = &cost.backends[..] else { panic!("{cost:?}") };
+        let latency = found(kvm, CostQuantity::Release, Figure::P99Ns);
+        assert_eq!((latency.ratio.finding, latency.ratio.median()), (Finding::More, 1.5));
+        assert_eq!(latency.reference_ns, 3_100.0, "the median over the rounds");
+        assert_eq!(latency.difference_ns.unwrap().median, 1_550.0);
+        assert_eq!(latency.of_rounds, [1.5; 12], "what drifts is in both");
+        let execution = found(kvm, CostQuantity::Execution, Figure::MedianNs);
+        assert_eq!(execution.ratio.finding, Finding::NoDifference);
+        let same = found(container, CostQuantity::Release, Figure::MaxNs);
+        assert_eq!(same.ratio.finding, Finding::NoDifference);
+    }
+
+    /// Goal: times of an emulator are shown, and nothing follows from them.
+    #[test]
+    fn times_that_mean_nothing_are_judged_by_nothing() {
+        let mut emulated = record("qemu", 90_000, 12);
+        emulated.trial_mut().unwrap().blocks.iter_mut().for_each(|block| block.valid = false);
+        let all = costs(&[record("process", 1_000, 12), emulated, record("kvm", 1_500, 12)]);
+        let [qemu, kvm] = &all[0].backends[..] else { panic!("{all:?}") };
+        assert!(!qemu.valid && kvm.valid);
+        assert_eq!((qemu.invalid_blocks, qemu.figures.len()), (12, 9));
+        assert!(qemu.figures.iter().all(|figure| figure.ratio.finding == Finding::NotKnown));
+        assert!(qemu.figures.iter().all(|figure| figure.ratio.p_corrected.is_none()));
+        assert_eq!(all[0].rounds_needed, 9, "its nine figures are not tested");
+    }
+
+    #[test]
+    fn a_block_that_is_missing_or_invalid_takes_its_pair_with_it() {
+        let mut kvm = record("kvm", 1_500, 9);
+        kvm.trial_mut().unwrap().blocks[2].valid = false;
+        let all = costs(&[record("process", 1_000, 8), kvm]);
+        let latency = found(&all[0].backends[0], CostQuantity::Release, Figure::MedianNs);
+        assert_eq!(latency.ratio.ratio.unwrap().count, 7);
+        assert_eq!(all[0].backends[0].invalid_blocks, 1);
+        // A lone backend, and one without the reference, cost nothing.
+        assert_eq!(costs(&[record("kvm", 1, 9)]), []);
+        assert_eq!(costs(&[record("process", 1, 9)])[0].backends, []);
+    }
+}
