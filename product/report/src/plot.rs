@@ -27,7 +27,7 @@ pub(crate) use frame::{Frame, Limit};
 pub(crate) use histogram::{caption, histogram};
 pub(crate) use isolation::isolation;
 pub(crate) use memory::{curves, pressure, slowed_routines};
-pub(crate) use ranges::{Range, effects, ranges, scale_of};
+pub(crate) use ranges::{Range, cost_strips, effects, ranges, scale_of};
 pub(crate) use recording::recording;
 pub(crate) use routines::{class_of, drawn, routines};
 pub(crate) use svg::{Anchor, Svg, X};

@@ -22,7 +22,7 @@ mod quick_look;
 mod stalls;
 
 use quietcore_evidence::{Evidence, Origin};
-use quietcore_record::experiment::{Disturbance, Tuning, disturbances, tuning};
+use quietcore_record::experiment::{Cost, Disturbance, Tuning, costs, disturbances, tuning};
 use quietcore_record::isolation::{self as matrices, IsolationMatrix};
 use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
@@ -62,6 +62,8 @@ pub struct Summary<'a> {
     pub tunings: Vec<Tuning>,
     /// Effects of neighbours, from these records.
     pub disturbances: Vec<Disturbance>,
+    /// Costs of backends, from these records.
+    pub costs: Vec<Cost>,
     /// The isolation matrix of each partition that has one.
     pub isolation: Vec<IsolationMatrix>,
     /// Each partition, in the order of the records; those without a record come last.
@@ -130,6 +132,7 @@ impl<'a> Summary<'a> {
             trials: experiment::records(evidence),
             tunings: tuning(&evidence.records),
             disturbances: disturbances(&evidence.records),
+            costs: costs(&evidence.records),
             isolation: matrices::matrices(&evidence.records),
             partitions,
             notices,

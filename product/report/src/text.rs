@@ -24,7 +24,7 @@ use quietcore_wording::{LongWord, wrap};
 
 use crate::figures;
 use crate::section::conditions::renewal;
-use crate::section::experiment::{disturbance, tuning};
+use crate::section::experiment::{cost, disturbance, tuning};
 use crate::section::{Reader, isolation, terminal};
 use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
 use crate::table::visible;
@@ -70,7 +70,8 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         summary.records.iter().for_each(|record| page.probe(record));
         let tunings = tuning::content(&summary.tunings, Reader::Terminal);
         let matrices = disturbance::content(&summary.disturbances, Reader::Terminal);
-        [tunings, matrices].iter().for_each(|content| terminal::blocks(&mut page, content));
+        let costs = cost::content(&summary.costs, Reader::Terminal);
+        [tunings, matrices, costs].iter().for_each(|content| terminal::blocks(&mut page, content));
     } else {
         page.partitions(&summary);
         terminal::blocks(&mut page, &isolation::content(&summary, Reader::Terminal));

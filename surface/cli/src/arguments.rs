@@ -30,7 +30,7 @@ pub(crate) use backend::ProbeBackend;
 pub(crate) use campaign::PaperCampaign;
 pub(crate) use channel::ChannelRequest;
 pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
-pub(crate) use experiment::{Disturb, Rounds, Tune};
+pub(crate) use experiment::{Cost, Disturb, Rounds, Tune};
 pub(crate) use export::Export;
 pub(crate) use guest::{GuestBuild, GuestKind, GuestVerb};
 pub(crate) use memory::Memory;
@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Tune(Tune),
     /// Find out what each kind of neighbour does to a partition, and why
     Disturb(Disturb),
+    /// Find out what each backend costs a partition, against a process of this machine
+    Cost(Cost),
     /// Run one probe by hand
     Probe(Probe),
     /// Print the records and verdicts of an evidence folder

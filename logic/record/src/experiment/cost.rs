@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::pairs::{decide, rounds_needed, typical_cycles};
-use super::{Figure, Ratio, task_of};
+use super::{Figure, Finding, Ratio, task_of};
 use crate::record::{BlockTimes, Record, Trial, TrialBlock, Variant};
 use crate::slowdown::Estimate;
 
 /// The figures of each quantity. All are tested.
 const FIGURES: [Figure; 3] = [Figure::MedianNs, Figure::P99Ns, Figure::MaxNs];
+
+/// Difference that is of no consequence, whatever the ratio: a clock is read in about as much, and
+/// the times of a task that spins to its release are shorter. In ns.
+const NEGLIGIBLE_NS: f64 = 100.0;
 
 /// A time of a partition's cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -55,6 +59,8 @@ pub struct Cost {
     pub task: String,
     /// The backend that the others are compared with.
     pub reference: String,
+    /// Seed of the random order of the backends in each round.
+    pub seed: u64,
     /// Rounds in which it was measured.
     pub rounds: u32,
     /// The fewest rounds with which anything can be sure, since so much is tested.
@@ -96,8 +102,28 @@ pub struct CostFigure {
     pub reference_ns: f64,
     /// The figure of the backend: the median over the rounds, in ns.
     pub backend_ns: f64,
-    /// The ratio of each round, in their order.
-    pub of_rounds: Vec<f64>,
+    /// The figures of each round, in their order.
+    pub of_rounds: Vec<CostRound>,
+}
+
+/// The figures of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CostRound {
+    /// That of the reference, in ns.
+    pub reference_ns: u64,
+    /// That of the backend, in ns.
+    pub backend_ns: u64,
+}
+
+impl CostRound {
+    /// Returns the backend's figure over that of the reference. A figure of 0 counts as 1 ns.
+    fn ratio(self) -> f64 {
+        self.backend_ns.max(1) as f64 / self.reference_ns.max(1) as f64
+    }
+
+    fn difference_ns(self) -> f64 {
+        self.backend_ns as f64 - self.reference_ns as f64
+    }
 }
 
 /// Returns the costs that records hold, one for each task that was measured in several backends.
@@ -114,7 +140,7 @@ fn variant(record: &Record) -> Option<&Variant> {
 
 fn of_task(reference: &Record, records: &[Record]) -> Option<Cost> {
     let trial = reference.trial()?;
-    let Variant::Realised { backend: word, .. } = &trial.variant else { return None };
+    let Variant::Realised { backend: word, seed, .. } = &trial.variant else { return None };
     let same = |record: &&Record| {
         record.partition == reference.partition && task_of(record) == task_of(reference)
     };
@@ -125,10 +151,12 @@ fn of_task(reference: &Record, records: &[Record]) -> Option<Cost> {
         trusted.flat_map(|it| &mut it.figures).map(|figure| &mut figure.ratio).collect();
     let count = tested.len();
     decide(tested.drain(..));
+    backends.iter_mut().filter(|it| it.valid).flat_map(|it| &mut it.figures).for_each(settle);
     Some(Cost {
         partition: reference.partition.clone(),
         task: task_of(reference).to_owned(),
         reference: word.clone(),
+        seed: *seed,
         rounds: trial.blocks.len().try_into().unwrap_or(u32::MAX),
         rounds_needed: rounds_needed(count),
         cycles_in_block: typical_cycles(&trial.blocks),
@@ -136,9 +164,17 @@ fn of_task(reference: &Record, records: &[Record]) -> Option<Cost> {
     })
 }
 
+/// Finds no difference in figures that differ by less than matters, whatever their ratio.
+fn settle(figure: &mut CostFigure) {
+    let ends = figure.difference_ns.and_then(|difference| difference.low.zip(difference.high));
+    if ends.is_some_and(|(low, high)| low > -NEGLIGIBLE_NS && high < NEGLIGIBLE_NS) {
+        figure.ratio.finding = Finding::NoDifference;
+    }
+}
+
 fn of_backend(record: &Record, reference: &Record) -> Option<BackendCost> {
     let (own, under) = (record.trial()?, reference.trial()?);
-    let Variant::Realised { backend, is_reference: false } = &own.variant else { return None };
+    let Variant::Realised { backend, is_reference: false, .. } = &own.variant else { return None };
     let trusted = |trial: &Trial| trial.blocks.iter().any(|block| block.valid);
     let valid = trusted(own) && trusted(under);
     let invalid = own.blocks.iter().filter(|block| !block.valid).count();
@@ -170,25 +206,23 @@ fn figure(
     reference: &Trial,
     only_valid: bool,
 ) -> Option<CostFigure> {
-    let values = |trial: &Trial| -> BTreeMap<u32, f64> {
+    let values = |trial: &Trial| -> BTreeMap<u32, u64> {
         let counted = |block: &&TrialBlock| block.cycles > 0 && (block.valid || !only_valid);
-        let value =
-            |block: &TrialBlock| Some((block.round, figure.of(&quantity.of(block)?).max(1) as f64));
+        let value = |block: &TrialBlock| Some((block.round, figure.of(&quantity.of(block)?)));
         trial.blocks.iter().filter(counted).filter_map(value).collect()
     };
     let under = values(reference);
-    let paired = values(own).into_iter();
-    let pairs: Vec<(f64, f64)> =
-        paired.filter_map(|(round, ns)| Some((ns, *under.get(&round)?))).collect();
-    let of_rounds: Vec<f64> = pairs.iter().map(|(own, under)| own / under).collect();
-    let differences: Vec<f64> = pairs.iter().map(|(own, under)| own - under).collect();
-    let median = |values: Vec<f64>| Estimate::of(&values).map(|estimate| estimate.median);
+    let pair =
+        |(round, backend_ns)| Some(CostRound { reference_ns: *under.get(&round)?, backend_ns });
+    let of_rounds: Vec<CostRound> = values(own).into_iter().filter_map(pair).collect();
+    let each = |of: fn(&CostRound) -> f64| of_rounds.iter().map(of).collect::<Vec<f64>>();
+    let median = |of| Estimate::of(&each(of)).map(|estimate| estimate.median);
     Some(CostFigure {
         quantity,
-        ratio: Ratio::of_pairs(figure, &of_rounds),
-        difference_ns: Estimate::of(&differences),
-        backend_ns: median(pairs.iter().map(|(own, _)| *own).collect())?,
-        reference_ns: median(pairs.iter().map(|(_, under)| *under).collect())?,
+        ratio: Ratio::of_pairs(figure, &each(|round| round.ratio())),
+        difference_ns: Estimate::of(&each(|round| round.difference_ns())),
+        backend_ns: median(|round| round.backend_ns as f64)?,
+        reference_ns: median(|round| round.reference_ns as f64)?,
         of_rounds,
     })
 }
@@ -196,7 +230,6 @@ fn figure(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Finding;
     use crate::record::{Measured, ProgramBlock, ReleaseRun};
     use crate::test_record;
 
@@ -223,12 +256,16 @@ mod tests {
                 p99_9_ns: release.p99_9_ns,
                 max_ns: release.max_ns,
                 load_operations_per_second: 0.0,
-                program: Some(ProgramBlock { execution: times(5_000), response: times(ns + 5_000) }),
+                program: Some(ProgramBlock {
+                    execution: times(5_000),
+                    response: times(ns + 5_000),
+                }),
             }
         };
         let variant = Variant::Realised {
             backend: backend.to_owned(),
             is_reference: backend == "process",
+            seed: 7,
         };
         let blocks = (0..rounds).map(block).collect();
         record.measured =
@@ -243,22 +280,37 @@ mod tests {
 
     #[test]
     fn a_backend_is_compared_round_by_round() {
-        let records =
-            [record("process", 1_000, 12), record("container", 1_000, 12), record("kvm", 1_500, 12)];
+        let records = [
+            record("process", 1_000, 12),
+            record("container", 1_000, 12),
+            record("kvm", 1_500, 12),
+        ];
         let all = costs(&records);
         let [cost] = &all[..] else { panic!("{all:?}") };
         assert_eq!((&*cost.reference, &*cost.task, cost.rounds), ("process", "servo", 12));
+        assert_eq!(cost.seed, 7);
         assert_eq!(cost.rounds_needed, 10, "18 are tested");
         let [container, kvm] = &cost.backends[..] else { panic!("{cost:?}") };
         let latency = found(kvm, CostQuantity::Release, Figure::P99Ns);
         assert_eq!((latency.ratio.finding, latency.ratio.median()), (Finding::More, 1.5));
         assert_eq!(latency.reference_ns, 3_100.0, "the median over the rounds");
         assert_eq!(latency.difference_ns.unwrap().median, 1_550.0);
-        assert_eq!(latency.of_rounds, [1.5; 12], "what drifts is in both");
+        assert_eq!(latency.of_rounds[0], CostRound { reference_ns: 2_000, backend_ns: 3_000 });
+        assert!(latency.of_rounds.iter().all(|round| round.ratio() == 1.5), "both drift alike");
         let execution = found(kvm, CostQuantity::Execution, Figure::MedianNs);
         assert_eq!(execution.ratio.finding, Finding::NoDifference);
         let same = found(container, CostQuantity::Release, Figure::MaxNs);
         assert_eq!(same.ratio.finding, Finding::NoDifference);
+    }
+
+    /// Goal: a release that is spun to comes some nanoseconds late in every backend, and twice as many
+    /// are nothing.
+    #[test]
+    fn a_large_ratio_of_nothing_is_no_difference() {
+        let all = costs(&[record("process", 5, 12), record("container", 10, 12)]);
+        let latency = found(&all[0].backends[0], CostQuantity::Release, Figure::MedianNs);
+        assert!(latency.ratio.median() > 1.9 && latency.ratio.p_corrected.unwrap() < 0.05);
+        assert_eq!(latency.ratio.finding, Finding::NoDifference);
     }
 
     /// Goal: times of an emulator are shown, and nothing follows from them.

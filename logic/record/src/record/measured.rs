@@ -36,9 +36,7 @@ pub use routine::{RoutineFigures, RoutineRun, TRIMMED, trimmed_mean};
 pub use scan::{
     KernelErrors, ProgramStop, Scan, ScanCounters, ScanError, ScanTerms, StopCause, Worst,
 };
-pub use trial::{
-    Aggressor, BlockTimes, Placement, ProgramBlock, Trial, TrialBlock, Variant,
-};
+pub use trial::{Aggressor, BlockTimes, Placement, ProgramBlock, Trial, TrialBlock, Variant};
 
 /// The quantity that was measured, with what only its kind has.
 #[derive(Clone, Debug, PartialEq)]

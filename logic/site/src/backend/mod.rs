@@ -128,6 +128,9 @@ impl Backend {
     /// All of them, in the order of help and reference.
     pub const ALL: [Self; 5] = [Self::Process, Self::Container, Self::Kvm, Self::Qemu, Self::Xen];
 
+    /// The backend that is this machine and nothing more, with which others are compared.
+    pub const BARE: Self = Self::Process;
+
     /// The backend as which probes of a campaign are measured, whatever realises their partition;
     /// those apart whose kernel is a guest's.
     pub const OF_PROBES: Self = Self::Process;

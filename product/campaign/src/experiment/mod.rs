@@ -9,11 +9,13 @@
 //! | `tune` | variants with and without each control, and sets of them against the class |
 //! | `search` | the order in which sets are tried |
 //! | `disturb` | variants with a neighbour at each place |
+//! | `cost` | a partition as each backend realises it |
 //!
 //! A block is a run like any other ([`measure`]): partitions and loads are started and ended, and
 //! settings changed and put back, so that nothing of one variant is left in the next. The blocks
 //! are judged together in `quietcore_record::experiment`.
 
+mod cost;
 mod disturb;
 mod order;
 mod search;
@@ -25,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use quietcore_record::record::{Record, Trial, TrialBlock, Variant};
 use quietcore_units::{Causes, Nanos};
 
+pub use cost::realised;
 pub use disturb::{Disturbing, NeighbourPlacement, NotPlaced, beside, causes};
 pub use search::Search;
 pub use tune::{Searched, screening, smallest};
@@ -52,22 +55,39 @@ pub struct Blocks {
     pub not_measured: BTreeMap<String, String>,
     /// `true` if the rounds were ended before their time.
     pub interrupted: bool,
+    /// Number of rounds that were begun.
+    pub rounds: u32,
 }
 
-/// Measures all variants in `rounds` rounds. A variant that can't be measured is left out from then
-/// on. `seed` decides the order within the rounds.
+/// The rounds to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// Number of times that each variant is measured.
+    pub rounds: u32,
+    /// Seed of the order within the rounds.
+    pub seed: u64,
+    /// Time after which no other round begins; `None` without limit.
+    pub within: Option<Nanos>,
+}
+
+/// Measures all variants in rounds. A variant that can't be measured is left out from then on.
 pub fn rounds(
     variations: &[Variation],
-    rounds: u32,
-    seed: u64,
+    schedule: Schedule,
     machine: &Machine<'_>,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Blocks {
-    let mut order = Order::new(seed);
+    let clock = machine.world.clock();
+    let end = schedule.within.map(|within| clock.now() + within);
+    let mut order = Order::new(schedule.seed);
     let mut blocks = Blocks::default();
     let mut records: Vec<Record> = Vec::new();
-    for round in 0..rounds {
+    for round in 0..schedule.rounds {
+        if blocks.interrupted || end.is_some_and(|end| round > 0 && clock.now() >= end) {
+            break;
+        }
+        blocks.rounds = round + 1;
         for index in order.shuffled(variations.len()) {
             let variation = &variations[index];
             if stop.load(Ordering::Relaxed) {

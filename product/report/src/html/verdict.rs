@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::notices;
 use crate::section::content::Content;
-use crate::section::experiment::{disturbance, tuning};
+use crate::section::experiment::{cost, disturbance, tuning};
 use crate::section::verdict::{ANSWERS_MAX, nothing_compared, nothing_measured};
 use crate::section::{NamedContent, page};
 use crate::summary::Summary;
@@ -30,16 +30,23 @@ pub(super) fn section(own: &Content, summary: &Summary<'_>, contents: &[NamedCon
 }
 
 fn experiments(summary: &Summary<'_>, contents: &[NamedContent]) -> Markup {
-    let is_experiment =
-        |named: &&NamedContent| [tuning::NAME.0, disturbance::NAME.0].contains(&named.anchor);
+    let anchors = [tuning::NAME.0, disturbance::NAME.0, cost::NAME.0];
+    let is_experiment = |named: &&NamedContent| anchors.contains(&named.anchor);
     let answers = contents.iter().filter(is_experiment);
+    let Summary { tunings, disturbances, costs, .. } = summary;
+    let is_nothing = tunings.is_empty() && disturbances.is_empty() && costs.is_empty();
     let invalid = summary.trials.iter().any(|trial| !trial.record.is_valid());
     html! {
         @for named in answers { (page::answers(&named.content, usize::MAX)) }
-        @if summary.tunings.is_empty() && summary.disturbances.is_empty() {
+        @if is_nothing {
             (page::answer(&nothing_compared()))
         }
-        @if invalid {
+        @if invalid && !costs.is_empty() {
+            p.remark {
+                "Some times may not be trusted, for the reasons below. Those of a backend without "
+                "others show that it works, and nothing is judged by them."
+            }
+        } @else if invalid {
             p.remark {
                 "Some blocks may not be trusted, for the reasons below; they are no part of any "
                 "ratio."

@@ -8,10 +8,12 @@
 //!                1 µs    10 µs    100 µs
 //! ```
 
+mod cost;
 mod effects;
 
 use maud::PreEscaped;
 
+pub(crate) use cost::strips as cost_strips;
 pub(crate) use effects::effects;
 
 use super::axis::{Scale, time_mark};

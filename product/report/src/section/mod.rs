@@ -8,7 +8,7 @@
 //! | [`export`] | all sections for programs: one document, and tables as CSV |
 //! | `verdict`, `classes`, `statistics` | releases: answers, classes, all figures |
 //! | `distributions`, `comparison`, `course` | releases: histograms, boxes, time lines |
-//! | `isolation`, `experiment` | comparisons of releases: the matrix, controls, neighbours |
+//! | `isolation`, `experiment` | comparisons of releases: the matrix, controls, neighbours, backends |
 //! | `interrupts`, `memory`, `round_trips`, `routines` | the other measurements: [`KINDS`] |
 //! | `conditions` | the conditions of all of them; what is from an earlier folder |
 //!
@@ -41,7 +41,7 @@ use crate::plot::Frame;
 use crate::summary::{RecordSummary, Summary};
 use conditions::renewal;
 use content::Content;
-use experiment::{disturbance, tuning};
+use experiment::{cost, disturbance, tuning};
 use serde::Serialize;
 
 /// The medium of a section's reader: a page has room for drawings and explanations, a terminal for
@@ -141,6 +141,7 @@ pub(crate) fn contents(
         named(isolation::NAME, isolation::content(summary, Reader::Page)),
         named(tuning::NAME, tuning::content(&summary.tunings, Reader::Page)),
         named(disturbance::NAME, disturbances),
+        named(cost::NAME, cost::content(&summary.costs, Reader::Page)),
         named(classes::NAME, classes::content(summary)),
         named(distributions::NAME, distributions::content(summary, frame)),
         named(comparison::NAME, comparison::content(summary, frame, published)),

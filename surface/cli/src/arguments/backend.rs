@@ -1,10 +1,10 @@
-//! The backend that a probe runs in: those that declare it, by their own words.
+//! Backends by their own words: those that a probe runs in, and all of them.
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use quietcore_site::{Backend, BackendDeclaration, ProgramForm};
 
 /// A backend that a probe runs in.
@@ -58,4 +58,14 @@ impl fmt::Display for ProbeBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// Takes the word of any backend.
+pub(super) fn any_backend() -> impl TypedValueParser<Value = Backend> {
+    let words = Backend::ALL.map(|backend| {
+        let BackendDeclaration { word, title, .. } = backend.declaration();
+        PossibleValue::new(*word).help(*title)
+    });
+    PossibleValuesParser::new(words)
+        .map(|given| Backend::by_name(&given).expect("no other word comes so far"))
 }

@@ -1,16 +1,18 @@
-//! Arguments of `quietcore tune` and `quietcore disturb`.
+//! Arguments of `quietcore tune`, `quietcore disturb` and `quietcore cost`.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use quietcore_campaign::experiment::Schedule;
 use quietcore_record::record::Placement;
-use quietcore_site::LoadKind;
+use quietcore_site::{Accelerator, Backend, LoadKind};
 use quietcore_units::Nanos;
 
+use super::backend::any_backend;
 use super::choice::{Choice, one_of};
 
-/// Options that `tune` and `disturb` share: the rounds of measured blocks, and the output.
-#[derive(Debug, Args)]
+/// Options that `tune`, `disturb` and `cost` share: the rounds of measured blocks, and the output.
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Rounds {
     /// Number of times that each variant is measured. Fewer rounds show less; the result says how
     /// many are needed to be certain
@@ -32,6 +34,13 @@ pub(crate) struct Rounds {
     /// Print the result as JSON, as `show --json` does
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Rounds {
+    /// Returns the rounds that were asked for, without a limit of their time.
+    pub(crate) const fn schedule(&self) -> Schedule {
+        Schedule { rounds: self.rounds, seed: self.seed, within: None }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -97,6 +106,45 @@ pub(crate) struct Disturb {
     #[command(flatten)]
     pub(crate) rounds: Rounds,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  quietcore cost site.toml\n  quietcore cost site.toml \
+                  --backend container,kvm --rounds 20\n  quietcore cost site.toml --backend qemu \
+                  --accelerator tcg --within 5min\n\nEach round measures the partition as a \
+                  process, on the bare machine, and as each other backend realises it, in chance \
+                  order, with nothing else running. The ratio of two blocks of the same round is \
+                  what the backend costs: of release latency, execution time and response time. A \
+                  backend that this machine can't run is left out with the reason; figures of an \
+                  emulated one show that it works, and are marked `timing not valid`.\n\nCtrl-C \
+                  ends it early: what there is by then is kept and judged.")]
+pub(crate) struct Cost {
+    /// Path of the site file
+    pub(crate) site: PathBuf,
+    /// The partition to measure; not needed where the site has one only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// The backends to compare with a process; by default all that there are
+    #[arg(long, alias = "backends", value_name = "NAME,..", value_delimiter = ',',
+        value_parser = any_backend())]
+    pub(crate) backend: Vec<Backend>,
+    /// How guests of QEMU run their instructions; by default as the site file says
+    #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
+    pub(crate) accelerator: Option<Accelerator>,
+    /// Measure under this profile of the site, with its loads; by default without any load
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Time for all of it: blocks are made as long as fits, and no round begins later
+    #[arg(long, value_name = "D", conflicts_with = "block")]
+    pub(crate) within: Option<Nanos>,
+    #[command(flatten)]
+    pub(crate) rounds: Rounds,
+}
+
+/// Ways in which guests of QEMU run their instructions.
+const ACCELERATORS: &[Choice<Accelerator>] = &[
+    ("kvm", Accelerator::Kvm, "By the processor, under the kernel's KVM"),
+    ("tcg", Accelerator::Tcg, "By QEMU, which emulates the processor; no time means anything"),
+];
 
 /// Places of a neighbour, as seen from the partition.
 const PLACES: &[Choice<Placement>] = &[

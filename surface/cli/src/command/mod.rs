@@ -32,6 +32,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Campaign(request) => campaign::run(&request),
         Command::Tune(request) => experiment::tune::run(&request),
         Command::Disturb(request) => experiment::disturb::run(&request),
+        Command::Cost(request) => experiment::cost::run(&request),
         Command::Probe(request) => probe::run(request),
         Command::Running(command) => running::run(command),
         Command::Show(request) => show::run(&request),

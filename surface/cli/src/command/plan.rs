@@ -111,6 +111,11 @@ pub(super) fn remark(site: &Site, degraded: &[Degradation]) {
     for remark in site.remarks() {
         crate::terminal::say(format_args!("remark: {remark}"));
     }
+    remark_degraded(degraded);
+}
+
+/// Prints the remarks on this machine alone.
+pub(super) fn remark_degraded(degraded: &[Degradation]) {
     for degraded in degraded {
         crate::terminal::say(format_args!("degraded: {degraded}"));
     }

@@ -58,6 +58,8 @@ pub enum Variant {
         backend: String,
         /// `true` for the one that the others are compared with.
         is_reference: bool,
+        /// Seed of the random order of the backends in each round.
+        seed: u64,
     },
 }
 

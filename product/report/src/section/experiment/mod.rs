@@ -1,5 +1,7 @@
-//! Experiments: the effect of each control of the machine, and that of each neighbour.
+//! Experiments: the effect of each control of the machine, that of each neighbour, and the cost of
+//! each backend.
 
+pub(crate) mod cost;
 pub(crate) mod disturbance;
 mod heat;
 pub(crate) mod tuning;

@@ -20,7 +20,7 @@ use crate::terminal::say;
 use crate::{command, machine};
 
 /// The shortest and the longest block.
-const BLOCK: [Nanos; 2] = [Nanos::from_millis(100), Nanos::from_secs(3600)];
+pub(super) const BLOCK: [Nanos; 2] = [Nanos::from_millis(100), Nanos::from_secs(3600)];
 /// Below this number of releases, the 99.9 % quantile of a block is its maximum.
 const MANY: u64 = 1000;
 /// The longest warm-up before a block.
@@ -45,33 +45,22 @@ impl Bench {
     ) -> Result<Self, Failure> {
         let file = files::read_site(site)?;
         let profile = profile_of(&file.site, profile)?;
-        let mut problems = Vec::new();
-        if !(BLOCK[0]..=BLOCK[1]).contains(&rounds.block) {
-            let [least, most] = BLOCK;
-            problems.push(format!("--block {}: give {least} to {most}", rounds.block));
-        }
-        let periods = file.site.partitions().iter().map(|partition| partition.program.period);
-        let longest = periods.max().unwrap_or_default();
-        if rounds.block < longest {
-            let block = rounds.block;
-            problems.push(format!("--block {block}: shorter than a cycle of {longest}; give more"));
-        }
-        if rounds.warm_up > WARM_UP_MAX {
-            problems.push(format!("--warm-up {}: give at most {WARM_UP_MAX}", rounds.warm_up));
-        }
-        if !problems.is_empty() {
-            return Err(Failure::new(problems.join("\n")));
-        }
-        let periods = file.site.partitions().iter().map(|partition| partition.program.period);
-        if let Some(few) = periods.map(|it| rounds.block.whole_times(it)).find(|it| *it < MANY) {
-            say(format_args!(
-                "remark: the 99.9 % quantile of a block of {few} releases is its maximum; a longer \
-                 --block tells more"
-            ));
-        }
+        check(rounds, &file.site)?;
+        remark_few(rounds, &file.site);
         let degraded = command::plan::make_run(&file.site, &facts)?;
         command::plan::remark(&file.site, &degraded);
-        let built = programs::build(&file.site, programs::folder_of(site))?;
+        Self::of(file, site, profile, rounds, facts)
+    }
+
+    /// Builds the programs of a site that was checked. `path` is that of its file.
+    pub(super) fn of(
+        file: SiteFile,
+        path: &Path,
+        profile: Profile,
+        rounds: &Rounds,
+        facts: Facts,
+    ) -> Result<Self, Failure> {
+        let built = programs::build(&file.site, programs::folder_of(path))?;
         Ok(Self { file, facts, profile, built, warm_up: rounds.warm_up })
     }
 
@@ -113,6 +102,38 @@ impl Bench {
     }
 }
 
+/// Checks the lengths of blocks and warm-ups for a site; all problems are told at once.
+pub(super) fn check(rounds: &Rounds, site: &Site) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    if !(BLOCK[0]..=BLOCK[1]).contains(&rounds.block) {
+        let [least, most] = BLOCK;
+        problems.push(format!("--block {}: give {least} to {most}", rounds.block));
+    }
+    let longest = periods(site).max().unwrap_or_default();
+    if rounds.block < longest {
+        let block = rounds.block;
+        problems.push(format!("--block {block}: shorter than a cycle of {longest}; give more"));
+    }
+    if rounds.warm_up > WARM_UP_MAX {
+        problems.push(format!("--warm-up {}: give at most {WARM_UP_MAX}", rounds.warm_up));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Failure::new(problems.join("\n"))) }
+}
+
+/// Remarks on blocks of so few releases that their 99.9 % quantile says no more than their maximum.
+fn remark_few(rounds: &Rounds, site: &Site) {
+    if let Some(few) = periods(site).map(|it| rounds.block.whole_times(it)).find(|it| *it < MANY) {
+        say(format_args!(
+            "remark: the 99.9 % quantile of a block of {few} releases is its maximum; a longer \
+             --block tells more"
+        ));
+    }
+}
+
+fn periods(site: &Site) -> impl Iterator<Item = Nanos> {
+    site.partitions().iter().map(|partition| partition.program.period)
+}
+
 /// Returns a writer for the folder that was asked for, or for a new one of this site.
 pub(super) fn writer(rounds: &Rounds, verb: &str, site: &Site) -> Result<Writer, Failure> {
     let named = || folder_name(&machine::time_of_day(), &format!("{verb}-{}", site.name()));
@@ -133,7 +154,7 @@ fn variants(records: &[Record]) -> Vec<(String, String)> {
 
 /// Returns the profile that was asked for. It must pin the partitions; otherwise nothing is
 /// reserved.
-fn profile_of(site: &Site, wanted: Option<&str>) -> Result<Profile, Failure> {
+pub(super) fn profile_of(site: &Site, wanted: Option<&str>) -> Result<Profile, Failure> {
     let Some(wanted) = wanted else { return Ok(usual_profile(site)) };
     let mut chosen = site.clone();
     chosen.select_profiles(&[wanted.to_owned()])?;

@@ -56,8 +56,8 @@ pub(in crate::command) fn run(request: &Disturb) -> Result<Status, Failure> {
             ));
             let explained = if request.no_causes { 0 } else { count - 1 };
             let mut bar = Blocks::new(count * u64::from(rounds) + explained, variations.len());
-            let seed = request.rounds.seed;
-            let mut blocks = experiment::rounds(variations, rounds, seed, machine, &mut bar, &stop);
+            let schedule = request.rounds.schedule();
+            let mut blocks = experiment::rounds(variations, schedule, machine, &mut bar, &stop);
             for (variant, because) in &blocks.not_measured {
                 limits.push(format!("{name}, {variant}: not measured: {because}"));
             }

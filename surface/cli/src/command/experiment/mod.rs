@@ -1,4 +1,4 @@
-//! `quietcore tune` and `quietcore disturb`: variants of a run, measured in turns.
+//! `quietcore tune`, `quietcore disturb` and `quietcore cost`: variants of a run, measured in turns.
 //!
 //! | module | what |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | `progress` | blocks on a terminal, or as lines |
 
 mod bench;
+pub(super) mod cost;
 pub(super) mod disturb;
 mod progress;
 pub(super) mod tune;

@@ -37,8 +37,8 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
     let all = [run, confirming.clone()];
     let (records, searched) = machine::with(&bench.facts, &controls, &all, |machine| {
         let mut bar = Blocks::new(variations.len() as u64 * u64::from(rounds), variations.len());
-        let seed = request.rounds.seed;
-        let blocks = experiment::rounds(&variations, rounds, seed, machine, &mut bar, &stop);
+        let schedule = request.rounds.schedule();
+        let blocks = experiment::rounds(&variations, schedule, machine, &mut bar, &stop);
         drop(bar);
         if blocks.interrupted {
             let searched = Searched { interrupted: true, ..Searched::default() };

@@ -1,0 +1,172 @@
+//! Strips of backends on one axis of time, each with the reference drawn in: a row for each time of
+//! a cycle, the reference above in grey, the backend below in colour.
+//!
+//! ```text
+//! kvm
+//! release latency    ··○·────│··────◇···       p99 of the reference
+//!                      ··○·────│··────◇··      p99 +1.20 µs, 1.35×
+//! execution time     …
+//!                 ┼────────┼────────┼──
+//!                1 µs    10 µs    100 µs
+//! ```
+
+use maud::PreEscaped;
+use quietcore_record::experiment::{
+    BackendCost, Cost, CostFigure, CostQuantity, CostRound, Figure, Finding,
+};
+
+use super::super::axis::{Scale, time_mark};
+use super::super::svg::{Anchor, Svg, X};
+use crate::figures;
+use crate::section::experiment::cost::{found, signed};
+
+/// The heights of a strip's name and of a row.
+const NAME: f64 = 30.0;
+const ROW: f64 = 38.0;
+const TOP: f64 = 4.0;
+/// Room for the marks of the axis.
+const AXIS: f64 = 40.0;
+/// Places where times begin and end, and where words stand, in per cent.
+const LEFT: f64 = 15.0;
+const RIGHT: f64 = 74.0;
+const WORDS: f64 = 76.0;
+/// Distances of the reference's and of the backend's stroke from the top of a row.
+const REFERENCE: f64 = 11.0;
+const OWN: f64 = 25.0;
+/// Value that anything smaller is drawn at, in ns.
+const LEAST: f64 = 10.0;
+/// The figures that a stroke joins.
+const FIGURES: [Figure; 3] = [Figure::MedianNs, Figure::P99Ns, Figure::MaxNs];
+
+/// The times of the reference, or those of the backend: over the rounds, and in one.
+type Side = (fn(&CostFigure) -> f64, fn(&CostRound) -> u64);
+
+/// Draws a strip for each backend.
+pub(crate) fn strips(cost: &Cost) -> PreEscaped<String> {
+    let of = |backend: &BackendCost| NAME + ROW * rows(backend).len() as f64;
+    let bottom = TOP + cost.backends.iter().map(of).sum::<f64>();
+    let title = "What each backend costs";
+    let mut svg = Svg::stretched("ranges costs", bottom + AXIS, title, &about(cost));
+    let scale = scale_of(cost);
+    for tick in scale.ticks(time_mark) {
+        let class = if tick.label.is_empty() { "minor" } else { "grid" };
+        svg.line(class, (x(scale, tick.value), TOP), (x(scale, tick.value), bottom));
+        if !tick.label.is_empty() {
+            svg.text("tick", (x(scale, tick.value), bottom + 16.0), Anchor::Middle, &tick.label);
+        }
+    }
+    svg.text("tick", (X::Percent(RIGHT), bottom + 32.0), Anchor::End, "time, logarithmic →");
+    let mut top = TOP;
+    for backend in &cost.backends {
+        strip(&mut svg, scale, top, cost, backend);
+        top += of(backend);
+    }
+    svg.finish()
+}
+
+fn strip(svg: &mut Svg, scale: Scale, top: f64, cost: &Cost, backend: &BackendCost) {
+    svg.line("edge", (X::Percent(0.0), top), (X::Percent(100.0), top));
+    let doubt = if backend.valid { "" } else { ": timing not valid" };
+    let name = format!("{}{doubt}", backend.backend);
+    svg.text("strip", (X::Percent(0.0), top + 20.0), Anchor::Start, &name);
+    for (index, quantity) in rows(backend).into_iter().enumerate() {
+        row(svg, scale, top + NAME + ROW * index as f64, (cost, backend), quantity);
+    }
+}
+
+fn row(
+    svg: &mut Svg,
+    scale: Scale,
+    top: f64,
+    (cost, backend): (&Cost, &BackendCost),
+    quantity: CostQuantity,
+) {
+    let of_quantity: Vec<&CostFigure> =
+        FIGURES.iter().filter_map(|of| figure(backend, quantity, *of)).collect();
+    svg.text("name", (X::Percent(0.0), top + 21.0), Anchor::Start, quantity.title());
+    let of_reference: Side = (|it: &CostFigure| it.reference_ns, |it: &CostRound| it.reference_ns);
+    marks(svg, scale, ("reference", top + REFERENCE), &of_quantity, of_reference);
+    let class = if backend.valid { "own" } else { "own doubtful" };
+    let of_backend: Side = (|it: &CostFigure| it.backend_ns, |it: &CostRound| it.backend_ns);
+    marks(svg, scale, (class, top + OWN), &of_quantity, of_backend);
+    let Some(p99) = figure(backend, quantity, Figure::P99Ns) else { return };
+    let difference = p99.difference_ns.map_or(String::new(), |it| signed(it.median));
+    let words = format!("p99 {difference}, {}", figures::times(p99.ratio.median()));
+    let class = if p99.ratio.finding == Finding::More { "name" } else { "name dim" };
+    svg.text(class, (X::Percent(WORDS), top + 14.0), Anchor::Start, &words);
+    let word = found(cost, backend, p99);
+    svg.text("name dim", (X::Percent(WORDS), top + 28.0), Anchor::Start, word);
+}
+
+/// Draws the rounds of each figure, and their medians joined by a stroke.
+fn marks(
+    svg: &mut Svg,
+    scale: Scale,
+    (class, at): (&str, f64),
+    of_quantity: &[&CostFigure],
+    (whole, round): Side,
+) {
+    let place = |ns: f64| x(scale, ns.max(LEAST));
+    svg.begin(class);
+    if let [first, .., last] = of_quantity {
+        svg.line("stroke", (place(whole(first)), at), (place(whole(last)), at));
+    }
+    for figure in of_quantity {
+        for it in &figure.of_rounds {
+            svg.circle("dot", (place(round(it) as f64), at), 1.8, None);
+        }
+    }
+    for figure in of_quantity {
+        let ns = whole(figure);
+        let tooltip = format!("{}: {}", figure.ratio.figure.title(), figures::nanos_f64(ns));
+        match figure.ratio.figure {
+            Figure::MaxNs => svg.diamond("ring", (place(ns), at), 7.0, Some(&tooltip)),
+            Figure::MedianNs => svg.circle("ring", (place(ns), at), 4.0, Some(&tooltip)),
+            Figure::P99Ns | Figure::P999Ns => {
+                svg.line("end", (place(ns), at - 5.0), (place(ns), at + 5.0));
+            }
+        }
+    }
+    svg.end();
+}
+
+/// Returns the times that the backend has figures of, in the order of a cycle.
+fn rows(backend: &BackendCost) -> Vec<CostQuantity> {
+    let has = |quantity: &CostQuantity| backend.figures.iter().any(|it| it.quantity == *quantity);
+    CostQuantity::ALL.into_iter().filter(has).collect()
+}
+
+fn figure(backend: &BackendCost, quantity: CostQuantity, of: Figure) -> Option<&CostFigure> {
+    backend.figures.iter().find(|it| it.quantity == quantity && it.ratio.figure == of)
+}
+
+/// Returns an axis that holds every round of every backend.
+fn scale_of(cost: &Cost) -> Scale {
+    let figures = cost.backends.iter().flat_map(|backend| &backend.figures);
+    let rounds = figures.flat_map(|figure| &figure.of_rounds);
+    let all = rounds.flat_map(|it| [it.reference_ns, it.backend_ns]).map(|ns| ns as f64);
+    let (mut min, mut max) = (f64::INFINITY, LEAST);
+    all.for_each(|ns| (min, max) = (min.min(ns.max(LEAST)), max.max(ns)));
+    Scale::logarithmic_around(min.min(max), max)
+}
+
+fn x(scale: Scale, value: f64) -> X {
+    X::Percent(LEFT + (RIGHT - LEFT) * scale.part(value))
+}
+
+fn about(cost: &Cost) -> String {
+    let words = cost.backends.iter().flat_map(|backend| {
+        backend.figures.iter().map(move |figure| {
+            format!(
+                "{}, {} {}: {} against {}, {}.",
+                backend.backend,
+                figure.quantity.title(),
+                figure.ratio.figure.title(),
+                figures::nanos_f64(figure.backend_ns),
+                figures::nanos_f64(figure.reference_ns),
+                found(cost, backend, figure)
+            )
+        })
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
