@@ -5,7 +5,7 @@ mod synthetic;
 
 use quietcore_record::record::Variant;
 use quietcore_report::{html, text};
-use synthetic::experiment::{disturbed, tuned};
+use synthetic::experiment::{compared, disturbed, tuned};
 
 /// Returns the anchors of the sections, in their order.
 fn sections(page: &str) -> Vec<&str> {
@@ -43,6 +43,35 @@ fn only_what_was_shown_to_disturb_is_shaded() {
     let text = text::render(&disturbed(), 100, false);
     assert!(text.contains("12.0× (12.0 to 12.0)"), "{text}");
     assert!(text.contains("1 234 rounds/s by 0.50 CPUs"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+/// Goal: a strip for each backend on one axis, the words beside it and in the tables, and nothing
+/// judged by the times of an emulator.
+#[test]
+fn each_backend_has_a_strip_with_the_reference_in_it() {
+    let page = html::render(&compared(), &[]);
+    assert_eq!(sections(&page)[..2], ["verdict", "cost"]);
+    assert!(page.contains("kvm costs most: +30.3\u{a0}µs in the maximum of release latency"));
+    assert!(page.contains("some of these times are emulated"));
+    let plot = page.split("<svg ").find(|plot| plot.contains("What each backend costs")).unwrap();
+    let plot = format!("<svg {}</svg>", plot.split("</svg>").next().unwrap());
+    roxmltree::Document::parse(&plot).unwrap();
+    assert!(!plot.contains("NaN") && !plot.contains("inf"), "{plot}");
+    for words in [">container<", ">kvm<", ">qemu: timing not valid<", ">release latency<"] {
+        assert!(plot.contains(words), "{words} in {plot}");
+    }
+    assert_eq!(plot.matches("class=\"reference\"").count(), 9, "it is drawn into each row");
+    let text = text::render(&compared(), 100, false);
+    let of = |backend: &str| {
+        let table = text.split("\n\n").find(|block| block.starts_with(backend)).unwrap();
+        let found = |word: &str| table.lines().filter(|line| line.ends_with(word)).count();
+        (found("costs more"), found("no difference"), found("timing not valid"))
+    };
+    assert_eq!(of("container"), (0, 9, 0), "{text}");
+    assert_eq!(of("kvm"), (6, 3, 0), "its execution time is the same: {text}");
+    assert_eq!(of("qemu"), (0, 0, 9), "{text}");
+    assert!(text.contains("1.50× (1.50 to 1.50)") && text.contains("seed 7"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! `tune` and `disturb` on this machine, short: what is compared, what is kept, and that every
+//! `tune`, `disturb` and `cost` on this machine, short: what is compared, what is kept, and that every
 //! setting is put back. The findings themselves are not checked.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -157,12 +157,60 @@ fn neighbours_are_tried_at_every_place() {
     assert_genuine(folder.path());
 }
 
+/// Goal: a process is measured beside a container and an emulated guest in every round, what this
+/// machine can't run is left out with its reason, and no time of an emulator is judged.
+#[test]
+fn backends_are_compared_with_a_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tank");
+    let program = format!("[partition.program]\nmodel = \"{model}\"\nwatchdog = \"1 s\"");
+    let Some(site) = site(folder.path(), "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    };
+    let path = folder.path().join(&site);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("[partition.program]", &program)).unwrap();
+    let rounds = ["--rounds", "2", "--block", "150ms", "--warm-up", "20ms"];
+    let cost = ["cost", &site, "--backend", "container,qemu,xen", "--accelerator", "tcg"];
+    let all = [&cost[..], &rounds, &["--out", "run", "--json"]].concat();
+    let run = call(folder.path(), &all);
+    if run.err.contains("nothing is left to compare") {
+        assert_eq!(run.status, Some(2), "{}", run.err);
+        quietcore_skip::skip!("no backend but a process runs here: {}", run.err);
+        return;
+    }
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let document = document(&run.out);
+    let cost = &document["costs"][0];
+    assert_eq!((&cost["partition"], &cost["reference"]), (&"axis".into(), &"process".into()));
+    assert_eq!((&cost["rounds"], &cost["seed"]), (&2.into(), &1.into()));
+    let backends = cost["backends"].as_array().unwrap();
+    let names: Vec<&str> = backends.iter().map(|it| it["backend"].as_str().unwrap()).collect();
+    for backend in ["container", "qemu", "xen"] {
+        let left_out = run.err.contains(&format!("backend `{backend}` is left out: "));
+        assert_ne!(names.contains(&backend), left_out, "{backend}: {}", run.err);
+    }
+    for backend in backends {
+        assert_eq!(backend["figures"].as_array().unwrap().len(), 9, "{backend}");
+        for figure in backend["figures"].as_array().unwrap() {
+            // Two rounds are sure of nothing but of what does not matter, and of no emulator's.
+            assert_ne!(figure["ratio"]["finding"], "more", "{figure}");
+            assert!(figure["of_rounds"].as_array().unwrap().len() <= 2, "{figure}");
+        }
+        assert!(backend["backend"] != "qemu" || backend["valid"] == false, "{backend}");
+    }
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("What each backend costs") && page.contains("Cost of backends"));
+    assert_genuine(folder.path());
+}
+
 /// Goal: what can't be meant is refused at once, with what would be right.
 #[test]
 fn requests_that_can_not_be_meant_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let Some(site) = site_or_skip(folder.path()) else { return };
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["tune", "--control", "governer"], "did you mean `governor`?"),
         (&["tune", "--profile", "tp1"], "does not pin"),
         (&["tune", "--profile", "tp9"], "there is no profile `tp9`"),
@@ -170,6 +218,11 @@ fn requests_that_can_not_be_meant_are_refused() {
         (&["disturb", "--partition", "axes"], "did you mean `axis`?"),
         (&["disturb", "--place", "other-partition"], "there is no other partition"),
         (&["disturb", "--warm-up", "2h"], "--warm-up"),
+        (&["cost", "--partition", "axes"], "did you mean `axis`?"),
+        (&["cost", "--backend", "process"], "is what the others are compared with"),
+        (&["cost", "--backend", "kvm"], "backend `kvm` is left out: "),
+        (&["cost", "--within", "10s"], "60 blocks take"),
+        (&["cost", "--profile", "tp1"], "does not pin"),
     ];
     for (arguments, words) in cases {
         let mut all = vec![arguments[0], &*site];

@@ -162,3 +162,52 @@ pub fn duration(variations: &[Variation], rounds: u32) -> Nanos {
     let one: u64 = variations.iter().map(|variation| variation.run.duration().get()).sum();
     Nanos::new(one.saturating_mul(u64::from(rounds)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use quietcore_record::experiment::costs;
+    use quietcore_site::Backend;
+
+    use super::*;
+    use crate::world::simulated::{Simulated, Told, runs};
+
+    /// Measures two backends for a minute each in four rounds at most, on simulated time.
+    fn measured(within: Option<Nanos>, told: &mut Told, stop: &AtomicBool) -> Blocks {
+        let run = &runs()[1];
+        let of = |backend| realised(run, "axis", backend, 3);
+        let variations = [Backend::Process, Backend::Kvm].map(of);
+        let schedule = Schedule { rounds: 4, seed: 3, within };
+        Simulated::on_time()
+            .with_machine(|machine| rounds(&variations, schedule, machine, told, stop))
+    }
+
+    #[test]
+    fn each_round_measures_every_backend_and_none_begins_too_late() {
+        let stop = AtomicBool::new(false);
+        let whole = measured(None, &mut Told::default(), &stop);
+        let cost = &costs(&whole.records)[0];
+        assert_eq!((whole.rounds, cost.rounds, cost.backends.len()), (4, 4, 1));
+        assert_eq!(cost.backends[0].figures[0].of_rounds.len(), 4);
+        // A round takes two minutes and its warm-ups.
+        let cut = measured(Some(Nanos::from_secs(150)), &mut Told::default(), &stop);
+        assert_eq!((cut.rounds, cut.interrupted), (2, false));
+        assert_eq!(costs(&cut.records)[0].rounds, 2);
+        let short = measured(Some(Nanos::from_secs(1)), &mut Told::default(), &stop);
+        assert_eq!(short.rounds, 1, "one is measured whatever the time");
+    }
+
+    /// Goal: what was measured before Ctrl-C is compared, and the block that it cut off is not.
+    #[test]
+    fn rounds_that_are_interrupted_leave_those_before() {
+        let stop = Arc::new(AtomicBool::new(false));
+        // A minute has 600 looks; three blocks and a part of the fourth.
+        let mut told = Told { stop: Some((Arc::clone(&stop), 2_000)) };
+        let blocks = measured(None, &mut told, &stop);
+        assert_eq!((blocks.rounds, blocks.interrupted), (2, true));
+        let pairs = costs(&blocks.records)[0].backends[0].figures[0].of_rounds.len();
+        assert_eq!(pairs, 1);
+        assert!(blocks.records.iter().all(|record| record.interrupted));
+    }
+}

@@ -176,6 +176,7 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     for record in &evidence.records {
         of_record(record, &mut notices);
     }
+    mixed(evidence, &mut notices);
     for missing in evidence.missing() {
         let concerns = format!("{} · {}", missing.partition, missing.profile);
         // Chosen profiles can still be measured, in the same folder.
@@ -211,6 +212,18 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     }
     notices.sort_by_key(|notice| notice.kind);
     notices
+}
+
+/// Words the notice of emulated time for an experiment in which some variants alone are emulated.
+fn mixed(evidence: &Evidence, notices: &mut [Notice]) {
+    let is_real = |record: &Record| record.why_time_is_not_real().is_none();
+    if evidence.records.iter().any(|record| record.trial().is_some() && is_real(record)) {
+        let emulated = notices.iter_mut().filter(|notice| notice.kind == NoticeKind::Emulated);
+        for notice in emulated {
+            notice.title = "Timing not valid: some of these times are emulated";
+            notice.cost = "No latency of what this concerns describes a real machine.";
+        }
+    }
 }
 
 fn of_record(record: &Record, notices: &mut Vec<Notice>) {

@@ -1,7 +1,7 @@
 //! The cost of backends: each against the one that the others are compared with, as a strip and as
 //! a table.
 
-use quietcore_record::experiment::{BackendCost, Cost, CostFigure, Finding};
+use quietcore_record::experiment::{BackendCost, Cost, CostFigure, CostQuantity, Finding};
 use quietcore_record::slowdown::Estimate;
 
 use super::super::Reader;
@@ -34,7 +34,8 @@ pub(crate) fn content(costs: &[Cost], reader: Reader) -> Content {
 /// Returns the figure that surely costs most time; `None` where none surely costs any.
 pub(crate) fn dearest(backend: &BackendCost) -> Option<&CostFigure> {
     let dear = backend.figures.iter().filter(|figure| figure.ratio.finding == Finding::More);
-    dear.max_by(|one, other| difference_of(one).total_cmp(&difference_of(other)))
+    // Of equal ones the first: response times hold what release latencies cost.
+    dear.rev().max_by(|one, other| difference_of(one).total_cmp(&difference_of(other)))
 }
 
 fn difference_of(figure: &CostFigure) -> f64 {
@@ -87,31 +88,36 @@ fn answer(cost: &Cost) -> Answer {
         dear.max_by(|(_, one), (_, other)| difference_of(one).total_cmp(&difference_of(other)));
     let word = match most {
         Some((backend, figure)) => format!(
-            "`{}` costs most: {} of {} more than a {}",
+            "{} costs most: {} in the {}",
             backend.backend,
-            figures::nanos(difference_of(figure).round() as u64),
-            name_of(figure),
-            cost.reference
-        )
-        .replace('`', ""),
+            signed(difference_of(figure)),
+            name_of(figure)
+        ),
         None if cost.backends.iter().all(|backend| !backend.valid) => {
             "No cost can be told: timing not valid".to_owned()
         }
+        None if cost.rounds < cost.rounds_needed => format!(
+            "Too few rounds to tell what a backend costs: {} of {}",
+            cost.rounds, cost.rounds_needed
+        ),
         None => "No backend surely costs anything".to_owned(),
     };
     Answer {
         tone: NEUTRAL,
         who: vec![plain(format!("{} · {}", cost.partition, cost.task))],
         word,
-        tiles: Some(cost.backends.iter().map(tile).collect()),
+        tiles: Some(cost.backends.iter().map(|backend| tile(cost, backend)).collect()),
         ..Answer::default()
     }
 }
 
-fn tile(backend: &BackendCost) -> Tile {
+fn tile(cost: &Cost, backend: &BackendCost) -> Tile {
     let (value, note) = match dearest(backend) {
         _ if !backend.valid => ("timing not valid".to_owned(), String::new()),
         Some(figure) => (signed(difference_of(figure)), name_of(figure)),
+        None if cost.rounds < cost.rounds_needed => {
+            ("too few rounds".to_owned(), format!("{} of {}", cost.rounds, cost.rounds_needed))
+        }
         None => ("no cost found".to_owned(), "in any of the figures".to_owned()),
     };
     Tile::new(&backend.backend, value, note)
@@ -153,16 +159,24 @@ fn page(cost: &Cost, content: &mut Content) {
 /// Says of a backend whose times mean nothing why, and what its figures are good for.
 fn invalid(backend: &BackendCost, content: &mut Content) {
     if !backend.valid {
-        let because = backend.invalid_because.join("; ");
         content.blocks.push(Block::Remark(vec![
             bold("Not valid: "),
-            Span::Marked(because),
+            Span::Marked(because(backend)),
             plain(". Its figures show that it works, and nothing is judged by them."),
         ]));
     } else if backend.invalid_blocks > 0 {
         let count = backend.invalid_blocks;
         content
             .remark(format!("{count} blocks may not be trusted, and are no part of the figures."));
+    }
+}
+
+/// Tells the first reason, and how many others there are: each block may have its own.
+fn because(backend: &BackendCost) -> String {
+    match &backend.invalid_because[..] {
+        [] => "no block may be trusted".to_owned(),
+        [only] => only.clone(),
+        [first, others @ ..] => format!("{first} (and {} more)", others.len()),
     }
 }
 
@@ -191,10 +205,7 @@ fn figures_of(cost: &Cost, backend: &BackendCost) -> Table {
             },
             Cell::plain(word).tone(tone),
         ];
-        Row {
-            subs: vec![figure.quantity.title().to_owned()],
-            ..Row::new(figure.ratio.figure.title(), cells)
-        }
+        Row::new(figure.ratio.figure.title(), cells)
     };
     Table {
         name: format!("Cost of {}", backend.backend),
@@ -207,8 +218,17 @@ fn figures_of(cost: &Cost, backend: &BackendCost) -> Table {
             Column::words("found", 0),
         ],
         rows: backend.figures.iter().map(row).collect(),
+        bands: bands(backend),
         ..Table::default()
     }
+}
+
+/// Returns the name of each time that the backend has figures of, and their number.
+fn bands(backend: &BackendCost) -> Vec<(String, usize)> {
+    let of = |quantity| backend.figures.iter().filter(|it| it.quantity == quantity).count();
+    let all = CostQuantity::ALL.into_iter().map(|quantity| (quantity, of(quantity)));
+    let there = all.filter(|(_, count)| *count > 0);
+    there.map(|(quantity, count)| (quantity.title().to_owned(), count)).collect()
 }
 
 fn terminal(cost: &Cost, content: &mut Content) {
@@ -222,11 +242,12 @@ fn terminal(cost: &Cost, content: &mut Content) {
         cost.seed
     ));
     too_few(content, cost.rounds, cost.rounds_needed);
+    content.blocks.push(Block::Gap);
     for backend in &cost.backends {
         content.blocks.push(Block::Table(in_columns(cost, backend)));
         if !backend.valid {
-            let because = backend.invalid_because.join("; ");
-            content.fact((0, 2), "!", &format!("{}: not valid: {because}", backend.backend));
+            let words = format!("{}: not valid: {}", backend.backend, because(backend));
+            content.fact((0, 2), "!", &words);
         }
         if backend.invalid_blocks > 0 && backend.valid {
             let words =

@@ -104,7 +104,7 @@ fn backends(asked: &[Backend]) -> Result<Vec<Backend>, Failure> {
         return Ok(all);
     }
     Err(Failure::new(format_args!(
-        "--backend {}: that is what the others are compared with; name another one",
+        "--backend {}: it is what the others are compared with; name another one",
         Backend::BARE
     )))
 }
@@ -114,23 +114,28 @@ fn fitted(request: &Cost, backends: usize, site: &Site) -> Result<Rounds, Failur
     let mut rounds = request.rounds.clone();
     if let Some(within) = request.within {
         let blocks = backends as u64 * u64::from(rounds.rounds);
-        let beside = rounds.warm_up + BEGIN;
-        let [least, most] = BLOCK;
         let longest = site.partitions().iter().map(|it| it.program.period).max();
-        let least = least.max(longest.unwrap_or_default());
-        rounds.block = (within / blocks).saturating_sub(beside).min(most);
-        if rounds.block < least {
-            let needed = (least + beside).get().saturating_mul(blocks);
-            return Err(Failure::new(format_args!(
-                "--within {within}: {} rounds of {backends} backends take {} at least; give more \
-                 time, or fewer --rounds or backends",
-                rounds.rounds,
-                about(Nanos::new(needed))
-            )));
-        }
+        let least = BLOCK[0].max(longest.unwrap_or_default());
+        rounds.block = block_within(within, blocks, rounds.warm_up, least).map_err(|needed| {
+            Failure::new(format_args!(
+                "--within {within}: {blocks} blocks take {} at least; give more time, or fewer \
+                 --rounds or --backend",
+                about(needed)
+            ))
+        })?;
     }
     bench::check(&rounds, site)?;
     Ok(rounds)
+}
+
+/// Returns the length of so many blocks that fit into a time, or the time that they need at least.
+fn block_within(within: Nanos, blocks: u64, warm_up: Nanos, least: Nanos) -> Result<Nanos, Nanos> {
+    let beside = warm_up.get().saturating_add(BEGIN.get());
+    let block = (within / blocks).saturating_sub(Nanos::new(beside)).min(BLOCK[1]);
+    if block >= least {
+        return Ok(block);
+    }
+    Err(Nanos::new(least.get().saturating_add(beside).saturating_mul(blocks)))
 }
 
 /// The request with what it is about.
@@ -201,5 +206,16 @@ mod tests {
         assert_eq!(named, [Backend::Process, Backend::Container, Backend::Qemu]);
         let alone = backends(&[Backend::Process]).unwrap_err().to_string();
         assert!(alone.contains("name another one"), "{alone}");
+    }
+
+    #[test]
+    fn what_fits_is_measured_and_no_more() {
+        let of = |within| {
+            let warm_up = Nanos::from_millis(200);
+            block_within(Nanos::from_secs(within), 36, warm_up, Nanos::from_millis(100))
+        };
+        assert_eq!(of(72), Ok(Nanos::from_millis(800)), "2 s each");
+        assert_eq!(of(10), Err(Nanos::from_millis(46_800)));
+        assert_eq!(of(10_000_000), Ok(BLOCK[1]));
     }
 }
