@@ -100,7 +100,7 @@ fn answer(cost: &Cost) -> Answer {
             "Too few rounds to tell what a backend costs: {} of {}",
             cost.rounds, cost.rounds_needed
         ),
-        None => "No backend surely costs anything".to_owned(),
+        None => "No backend was shown to cost anything".to_owned(),
     };
     Answer {
         tone: NEUTRAL,
@@ -141,7 +141,7 @@ fn page(cost: &Cost, content: &mut Content) {
         layout: Some("wide"),
         caption: Some((
             format!("Each backend, with the {} drawn in above it", cost.reference),
-            "a dot is a round: its median, p99 and maximum; a stroke joins their medians"
+            "ring: median, bar: p99, diamond: maximum, each over the rounds; a dot is a round"
                 .to_owned(),
         )),
         legend: legend.map(|(class, word)| (class.to_owned(), word)).into(),
