@@ -325,6 +325,7 @@ fn every_kind_of_evidence_fits_80_100_and_120_columns() {
         ("memory", synthetic::memory::memory(true)),
         ("tuned", synthetic::experiment::tuned()),
         ("disturbed", synthetic::experiment::disturbed()),
+        ("compared", synthetic::experiment::compared()),
         ("isolation", synthetic::isolation::isolation(Some(30_000.0))),
         ("round trips", round_trips()),
     ];

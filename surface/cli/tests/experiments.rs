@@ -1,5 +1,5 @@
-//! `tune`, `disturb` and `cost` on this machine, short: what is compared, what is kept, and that every
-//! setting is put back. The findings themselves are not checked.
+//! `tune`, `disturb` and `cost` on this machine, short: what is compared, what is kept, and that
+//! every setting is put back. The findings themselves are not checked.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

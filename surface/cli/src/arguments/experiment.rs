@@ -127,7 +127,7 @@ pub(crate) struct Cost {
     #[arg(long, alias = "backends", value_name = "NAME,..", value_delimiter = ',',
         value_parser = any_backend())]
     pub(crate) backend: Vec<Backend>,
-    /// How guests of QEMU run their instructions; by default as the site file says
+    /// Run the instructions of QEMU's guests in this way; by default as the site file says
     #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
     pub(crate) accelerator: Option<Accelerator>,
     /// Measure under this profile of the site, with its loads; by default without any load

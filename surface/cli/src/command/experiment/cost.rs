@@ -47,8 +47,8 @@ pub(in crate::command) fn run(request: &Cost) -> Result<Status, Failure> {
     let writer = writer(&rounds, "cost", &file.site)?;
     let count = variations.len();
     say(format_args!(
-        "{partition}: {count} backends in {} rounds of {} each, measured for about {} in all; chance \
-         order by seed {}",
+        "{partition}: {count} backends in {} rounds of {} each, measured for about {} in all; \
+         chance order by seed {}",
         rounds.rounds,
         rounds.block,
         about(experiment::duration(&variations, rounds.rounds)),

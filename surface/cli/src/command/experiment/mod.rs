@@ -1,4 +1,5 @@
-//! `quietcore tune`, `quietcore disturb` and `quietcore cost`: variants of a run, measured in turns.
+//! `quietcore tune`, `quietcore disturb` and `quietcore cost`: variants of a run, measured in
+//! turns.
 //!
 //! | module | what |
 //! |---|---|
