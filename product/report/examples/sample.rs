@@ -25,7 +25,7 @@ use quietcore_record::record::{
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use quietcore_units::SchedulingPolicy;
 use serde_json::json;
-use synthetic::experiment::{disturbed, tuned};
+use synthetic::experiment::{compared, disturbed, tuned};
 use synthetic::interrupt::interrupt;
 use synthetic::isolation::isolation;
 use synthetic::kernel::kernel;
@@ -54,6 +54,7 @@ fn main() -> io::Result<()> {
         ("memory", memory(true)),
         ("tune", tuned()),
         ("disturb", disturbed()),
+        ("cost", compared()),
         ("isolation", isolation(Some(45_000.0))),
         ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];
