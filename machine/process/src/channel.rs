@@ -62,6 +62,22 @@ impl ChannelMemory {
         Ok(Self { channel, memory, entries: entries.to_vec() })
     }
 
+    /// Makes a channel, as [`create`](Self::create) does, in memory of a device that is zero and
+    /// that nobody uses yet.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create), or when that memory is too small or no device's.
+    pub fn create_in_device(
+        entries: &[Entry],
+        file: File,
+        device: DeviceMemory,
+    ) -> Result<Self, ChannelMemoryError> {
+        let memory = SharedMemory::take(&MemorySource::new(file, Some(device)))?;
+        // SAFETY: as in `create`; a device's memory can't shrink.
+        let channel = unsafe { Channel::initialise(memory.base(), memory.bytes(), entries) }?;
+        Ok(Self { channel, memory, entries: entries.to_vec() })
+    }
+
     /// Puts the description of a channel that was made here right, where a partition has
     /// overwritten it; returns whether one had.
     pub fn mend(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::sync::AtomicU64;
 pub const GROUP_MEMBERS_MAX: usize = 64;
 
 /// Words of the largest record: the instant and the members.
-const RECORD_WORDS_MAX: usize = 1 + GROUP_MEMBERS_MAX;
+pub(super) const RECORD_WORDS_MAX: usize = 1 + GROUP_MEMBERS_MAX;
 
 /// Sends a group. There must be one, not more.
 #[derive(Debug)]

@@ -25,6 +25,7 @@
 //! The position of a cell follows from the entries before it; no offset stands in the shared
 //! memory.
 
+mod carrier;
 mod deadline;
 mod group;
 mod message;
@@ -34,6 +35,7 @@ mod signal;
 mod table;
 mod wait;
 
+pub use carrier::{Carrier, Renewed};
 pub use deadline::{Freshness, Timeouts, freshness, is_overdue};
 pub use group::{GROUP_MEMBERS_MAX, GroupReader, GroupWriter};
 pub use message::{

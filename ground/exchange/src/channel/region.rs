@@ -335,6 +335,11 @@ impl<'map> Channel<'map> {
         Ok(Self { view, writable: PhantomData })
     }
 
+    /// Returns all its memory.
+    pub(super) fn words(&self) -> &'map [AtomicU64] {
+        self.view.words
+    }
+
     /// The same channel for those who only read.
     pub fn view(&self) -> ChannelView<'map> {
         self.view

@@ -20,7 +20,11 @@
 //! Each side keeps its own number and believes the other's only as far as it is possible: a `head`
 //! more than `capacity` ahead is another's doing, and the consumer starts anew there.
 
+mod copying;
+
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
+
+pub use copying::Copying;
 
 /// Words between two that different sides write, or that one side writes and the other waits for:
 /// two cache lines, since processors fetch lines in pairs.

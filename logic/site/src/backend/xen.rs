@@ -25,8 +25,7 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     runs_probe: false,
     is_probed_by_hand: false,
     has_control_group: false,
-    // Pages are granted to one domain, which is another after each restart; a channel outlives it.
-    has_channels: false,
+    has_channels: true,
     drives_fieldbus: false,
     drives_card: false,
     has_guest_choice: false,

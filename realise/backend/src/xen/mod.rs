@@ -16,10 +16,12 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `channels` | its channels, and the thread that takes on what is sent |
 //! | `domain` | the domain, and the program `xl` |
 //! | `host` | the surroundings of the partition's process |
 //! | `setting` | the words of the site file about the domain |
 
+mod channels;
 mod domain;
 mod host;
 mod setting;
@@ -52,6 +54,7 @@ use crate::guest::mail::{Attention, Mail};
 use crate::guest::programs::{self, Programs, slot_size};
 use crate::guest::staging::Staging;
 use crate::guest::{console, in_words, translate};
+use channels::Channels;
 use domain::Xl;
 
 pub use domain::DomainError;
@@ -94,6 +97,7 @@ pub(crate) struct Ready {
     control: Control,
     staging: Staging<EventChannel>,
     delivery: Delivery,
+    channels: Channels,
     first: GuestBuild,
     page: HostPage,
     /// An instant before the guest begins, by the host's counter.
@@ -135,6 +139,7 @@ impl Ready {
         let programs = Programs::new(&program.image, data, |slot, size| control.code(slot, size))?;
         let doorbell =
             EventChannel::open(domain).map_err(|error| format!("no event channel: {error}"))?;
+        let channels = Channels::open(job, &mut store, domain)?;
         let rings = store.write(&domain.path(DOORBELL), &doorbell.port().to_string());
         rings.map_err(in_words)?;
         let poster = Poster::new(control.post()).ok_or("the post is too small")?;
@@ -154,6 +159,7 @@ impl Ready {
             control,
             staging,
             delivery,
+            channels,
             first,
             page,
             begun,
@@ -171,10 +177,11 @@ impl Ready {
         region: Region<'static>,
         orders: &Orders,
     ) -> Result<(), String> {
-        let letter = translate::guest_job(job, 0, &[], self.first.clone(), None);
+        let letter = translate::guest_job(job, 0, &self.channels.places, self.first.clone(), None);
         // Nobody hears of late releases that a domain tells.
         let letter = GuestJob { late_beyond: None, ..letter }.to_bytes();
         self.staging.post(&letter.map_err(|error| error.to_string())?)?;
+        let carrying = self.channels.start()?;
         self.xl.unpause(self.domain).map_err(in_words)?;
         let Self { xl, mut store, domain, control, mut staging, delivery, mut console, .. } = self;
         let mut ended = || match control.status() {
@@ -201,6 +208,7 @@ impl Ready {
             over.set(end.is_some());
         };
         staging.serve(region, orders, &delivery, each, || over.get());
+        drop(carrying);
         say_last(&mut console);
         let has_ended = region.tasks().all(|task| task.state().has_ended());
         let crash = || control.crash_record().map(|record| staging.crash(&record));
