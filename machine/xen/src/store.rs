@@ -99,6 +99,24 @@ impl<S: Read + Write> Store<S> {
         self.ask(kind::READ, key, format!("{key}\0").as_bytes())
     }
 
+    /// Returns the names of the keys right below one.
+    ///
+    /// # Errors
+    /// [`StoreError`], also when there is no such key.
+    pub fn list(&mut self, key: &str) -> Result<Vec<String>, StoreError> {
+        let names = self.ask(kind::DIRECTORY, key, format!("{key}\0").as_bytes())?;
+        let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// Removes a key, with all that is below it.
+    ///
+    /// # Errors
+    /// [`StoreError`], also when there is no such key.
+    pub fn remove(&mut self, key: &str) -> Result<(), StoreError> {
+        self.ask(kind::REMOVE, key, format!("{key}\0").as_bytes()).map(drop)
+    }
+
     fn ask(&mut self, kind: u32, key: &str, payload: &[u8]) -> Result<Vec<u8>, StoreError> {
         self.request = self.request.wrapping_add(1);
         let bytes = u32::try_from(payload.len()).map_err(|_| StoreError::Odd)?;
@@ -180,6 +198,15 @@ mod tests {
         assert_eq!(store.read("/a").unwrap(), b"7 8");
         let asked = [message(kind::WRITE, 1, b"/a\x007 8"), message(kind::READ, 2, b"/a\0")];
         assert_eq!(store.stream.asked, asked.concat());
+    }
+
+    #[test]
+    fn names_below_a_key_are_listed_and_a_key_is_removed() {
+        let answers = [message(kind::DIRECTORY, 1, b"0\x007\0"), message(kind::REMOVE, 2, b"OK\0")];
+        let mut store = told(answers.concat());
+        assert_eq!(store.list("/local/domain").unwrap(), ["0", "7"]);
+        store.remove("/local/domain/7").unwrap();
+        assert!(store.stream.asked.ends_with(&message(kind::REMOVE, 2, b"/local/domain/7\0")));
     }
 
     #[test]

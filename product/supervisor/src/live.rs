@@ -274,8 +274,8 @@ fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) 
     }
 }
 
-/// Finds out the rooms of the site's partitions, and removes containers that killed supervisors
-/// have left.
+/// Finds out the rooms of the site's partitions, and removes containers and domains that killed
+/// supervisors have left.
 fn prepare_rooms(
     site: &SiteFile,
     ready: &[(Partition, Made)],
@@ -287,8 +287,8 @@ fn prepare_rooms(
     let in_container = |it: &BackendSetting| it.declaration().in_container();
     let folder = of_backends.iter().any(in_container).then(|| places.container_folder());
     let folder = folder.transpose().map_err(UpError::ContainerPlace)?;
-    for left in folder.iter().flat_map(|folder| sweep(folder)) {
-        events.note(HOST, "containers", Severity::Warning, &left);
+    for left in sweep(folder.as_deref(), of_backends.iter()) {
+        events.note(HOST, "leftovers", Severity::Warning, &left);
     }
     let (wanted, group) = (site.container_runtime(), settings.group().cloned());
     Ok(Rooms::prepare(of_backends.iter(), site.name(), folder, wanted, group)?)

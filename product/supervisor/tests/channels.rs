@@ -28,8 +28,9 @@ use rustix::process::{Pid, Signal, kill_process};
 /// A site file in which the receiver's partition comes first, so that it starts before there is a
 /// sender.
 ///
-/// Its watchdogs strike after a second: these tests count restarts, and must not count one that
-/// happens because the machine stood still for a moment.
+/// Its watchdogs strike after a second, and values are missed after five: these tests count
+/// restarts and timeouts, and must not count one that comes because the machine stood still for a
+/// moment.
 const SITE: &str = r#"
 [site]
 name = "cell"
@@ -63,7 +64,7 @@ name = "to-receiver"
 from = "sender"
 to = "receiver"
 signals = [
-    { name = "count", type = "i64", timeout = "400 ms" },
+    { name = "count", type = "i64", timeout = "5 s" },
     { name = "number", type = "u32", queue = 16 },
     { name = "opposite", type = "i64", timeout = "1 s" },
     { name = "gain", type = "f64", initial = 2.5 },
@@ -275,7 +276,8 @@ fn a_queue_keeps_its_order_and_counts_what_has_no_room() {
 
 #[test]
 fn a_sender_that_is_killed_is_missed_and_goes_on_when_it_is_back() {
-    let site = Site::up(&site("1500 ms"));
+    let text = site("1500 ms").replace("timeout = \"5 s\"", "timeout = \"400 ms\"");
+    let site = Site::up(&text);
     let arrived = || site.value("receiver", "receiver_DW.count") > 50.0;
     site.wait_for("values were received", arrived);
     let [before, missed] = site.values("receiver", ["receiver_DW.count", "receiver_DW.timeouts"]);

@@ -4,16 +4,33 @@
 use std::path::{Path, PathBuf};
 
 use quietcore_settings::{MemoryShare, ReservedGroup};
-use quietcore_site::ContainerRuntime;
+use quietcore_site::{ContainerRuntime, HostRequirement};
 
 use crate::container::{ContainerError, Containers, clear};
 use crate::process::Room;
 use crate::setting::BackendSetting;
+use crate::xen;
 
-/// Removes what killed owners have left in the folder of containers. Returns what can't be removed,
-/// a sentence each.
-pub fn sweep(folder: &Path) -> Vec<String> {
-    clear(folder).left.iter().map(ToString::to_string).collect()
+/// The leftovers of owners that were killed: removed, or still there where that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleared {
+    /// Names of the containers, or domains, that were removed.
+    pub gone: Vec<String>,
+    /// One message for each that could not be removed.
+    pub left: Vec<String>,
+}
+
+/// Removes what killed owners have left: in the folder of containers, where these partitions have
+/// one, and of domains, where one of them is a domain. Returns what can't be removed, a sentence
+/// each.
+pub fn sweep<'s>(
+    folder: Option<&Path>,
+    mut settings: impl Iterator<Item = &'s BackendSetting>,
+) -> Vec<String> {
+    let containers = folder.map(clear).unwrap_or_default();
+    let is_domain = |it: &BackendSetting| it.declaration().requires == HostRequirement::Xen;
+    let domains = if settings.any(is_domain) { xen::clear() } else { Cleared::default() };
+    [containers.left, domains.left].concat()
 }
 
 /// The rooms of one holder's partitions. The default is a machine without any group that has CPUs

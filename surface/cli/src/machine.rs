@@ -101,17 +101,16 @@ pub(crate) fn with<T>(
 }
 
 /// Returns the folder for the containers of runs; `None` if none of them runs in one. Removes what
-/// is left of containers whose owner was killed.
+/// is left of containers, and of domains of Xen, whose owner was killed.
 pub(crate) fn container_folder(runs: &[Run]) -> Result<Option<PathBuf>, Failure> {
-    let mut partitions = runs.iter().flat_map(|run| &run.partitions);
-    if !partitions.any(|partition| partition.setting.declaration().in_container()) {
-        return Ok(None);
-    }
-    let folder = Places::of_environment()?.container_folder()?;
-    for left in quietcore_backend::rooms::sweep(&folder) {
+    let settings = || runs.iter().flat_map(|run| &run.partitions).map(|it| &it.setting);
+    let contained = settings().any(|setting| setting.declaration().in_container());
+    let folder = || Ok::<_, Failure>(Places::of_environment()?.container_folder()?);
+    let folder = contained.then(folder).transpose()?;
+    for left in quietcore_backend::rooms::sweep(folder.as_deref(), settings()) {
         crate::terminal::say(left);
     }
-    Ok(Some(folder))
+    Ok(folder)
 }
 
 /// Returns a flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the

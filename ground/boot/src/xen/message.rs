@@ -10,12 +10,16 @@ pub const PAYLOAD_BYTES_MAX: usize = 4096;
 
 /// The kinds of messages that are used here.
 pub mod kind {
+    /// Asks for the names right below a key; answered by those, each with a zero behind it.
+    pub const DIRECTORY: u32 = 1;
     /// Asks for the value of a key; answered by the value.
     pub const READ: u32 = 2;
     /// Asks to be told when something happens; the key and a token, each with a zero behind it.
     pub const WATCH: u32 = 4;
     /// Gives a key a value: the key, a zero, the value.
     pub const WRITE: u32 = 11;
+    /// Removes a key with all that is below it.
+    pub const REMOVE: u32 = 13;
     /// Something happened that was asked for.
     pub const WATCH_EVENT: u32 = 15;
     /// The answer to a request that is refused: the name of an error of Unix.

@@ -1,4 +1,4 @@
-//! What one entry of a channel carries, taken on to another memory of the same channel.
+//! Carriers, each of which takes what one entry of a channel carries on to another memory of it.
 //!
 //! A partition may be unable to have the memory that all others have. Then it has one of its own,
 //! and somebody takes on what is sent, entry by entry:

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ContainerError;
 use super::runtime::{Place, RuntimeProgram};
+use crate::rooms::Cleared;
 
 /// Name of the file in a container's folder that tells its owner.
 const SIGNATURE: &str = "container.json";
@@ -45,15 +46,6 @@ pub(super) fn sign(
     let path = folder.join(SIGNATURE);
     let text = serde_json::to_vec(&signature).map_err(io::Error::from);
     text.and_then(|text| fs::write(&path, text)).map_err(ContainerError::folder(&path, "written"))
-}
-
-/// The containers whose owner has ended: removed, or left where that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cleared {
-    /// Names of the containers that were removed.
-    pub gone: Vec<String>,
-    /// One message for each container that could not be removed.
-    pub left: Vec<String>,
 }
 
 /// Removes all containers below `folders` whose owner has ended, with their processes, control

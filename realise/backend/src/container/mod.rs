@@ -44,7 +44,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use crate::fieldbus::{FieldbusJob, InterfaceJob};
 use crate::setting::ProbeNeeds;
 pub use containers::Containers;
-pub use leftovers::{Cleared, clear};
+pub use leftovers::clear;
 use runtime::{RuntimeProgram, words};
 pub use shim::main as shim;
 

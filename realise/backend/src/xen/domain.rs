@@ -8,14 +8,13 @@
 //! host ── input ──► keeper: xl create ─ "made" ─ waits ─ end of input ─ xl destroy
 //! ```
 //!
-//! A keeper may be killed. What is left then has a name of ours with the number of a process that
-//! is no more ([`DomainName`]), and is swept when the next domain is made.
+//! A keeper may be killed. What is left then has a name of ours and of a process that is no more
+//! ([`DomainName`]), and is swept ([`leftovers`](super::leftovers)) before the next domain is made.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,6 +26,7 @@ use quietcore_xen::DomainId;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::XenSetting;
+use super::leftovers::{self, DomainName};
 use crate::process::on_one_line;
 
 /// The keeper. Its name is `$0`; `xl` is `$1`, the configuration `$2`, the domain `$3`.
@@ -42,8 +42,6 @@ const DESTROY_MAX: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(5);
 /// The unit in which Xen counts the memory of a domain, in bytes.
 const MIB: u64 = 1 << 20;
-/// The first part of the names of all domains of ours.
-const OURS: &str = "quietcore";
 
 /// Why there is no domain.
 #[derive(Debug, thiserror::Error)]
@@ -76,31 +74,6 @@ pub enum DomainError {
     },
 }
 
-/// The name of a domain of ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DomainName {
-    /// The process that has it.
-    owner: u32,
-    text: String,
-}
-
-impl DomainName {
-    /// Returns a name for a partition of this process's.
-    pub(super) fn of(partition: &str) -> Self {
-        let owner = std::process::id();
-        Self { owner, text: format!("{OURS}.{owner}.{partition}") }
-    }
-
-    /// Reads a name; `None` if it is none of ours.
-    fn read(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(3, '.');
-        let is_ours = parts.next() == Some(OURS);
-        let owner = parts.next()?.parse().ok()?;
-        parts.next()?;
-        is_ours.then(|| Self { owner, text: text.to_owned() })
-    }
-}
-
 /// A domain that waits for its first instruction, or runs. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Domain {
@@ -120,12 +93,12 @@ impl Domain {
         image: &[u8],
     ) -> Result<Self, DomainError> {
         let xl = Xl::find()?;
-        xl.sweep();
+        leftovers::clear();
         let image = memory_file("quietcore-image", image)?;
         let words = configuration(name, setting, &path(&image));
         let words = memory_file("quietcore-domain", words.as_bytes())?;
         let mut keeper = Command::new("/bin/sh");
-        keeper.args(["-c", KEEPER, "quietcore-domain", &xl.path, &path(&words), &name.text]);
+        keeper.args(["-c", KEEPER, "quietcore-domain", &xl.path, &path(&words), name.text()]);
         keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let keeper = keeper.process_group(0).spawn();
         let mut keeper = keeper.map_err(system("the shell"))?;
@@ -140,6 +113,12 @@ impl Domain {
         }
         domain.id = xl.number(name)?;
         Ok(domain)
+    }
+
+    /// Returns the number of its keeper's process.
+    #[cfg(test)]
+    pub(super) fn keeper(&self) -> u32 {
+        self.keeper.id()
     }
 
     pub(super) fn id(&self) -> DomainId {
@@ -219,18 +198,21 @@ impl Xl {
     }
 
     fn number(&self, name: &DomainName) -> Result<DomainId, DomainError> {
-        let said = self.run(&["domid", &name.text])?;
+        let said = self.run(&["domid", name.text()])?;
         said.trim().parse().map(DomainId).map_err(|_| DomainError::Refused { said })
     }
 
-    /// Destroys the domains of ours whose owners are no more. What can't be destroyed stays.
-    fn sweep(&self) {
-        let Ok(list) = self.run(&["list"]) else { return };
-        let names = list.lines().filter_map(|line| line.split_whitespace().next());
-        let is_left = |it: &DomainName| !Path::new(&format!("/proc/{}", it.owner)).exists();
-        for left in names.filter_map(DomainName::read).filter(is_left) {
-            let _ = self.run(&["destroy", &left.text]);
-        }
+    /// Destroys a domain at once, whatever it does; its keys in the store go with it.
+    ///
+    /// # Errors
+    /// [`DomainError`], also when there is none.
+    pub(super) fn destroy(&self, domain: DomainId) -> Result<(), DomainError> {
+        self.run(&["destroy", &domain.0.to_string()]).map(drop)
+    }
+
+    /// Returns `true` if Xen knows the domain.
+    pub(super) fn knows(&self, domain: DomainId) -> bool {
+        self.run(&["list", &domain.0.to_string()]).is_ok()
     }
 
     fn run(&self, arguments: &[&str]) -> Result<String, DomainError> {
@@ -252,7 +234,7 @@ fn configuration(name: &DomainName, setting: &XenSetting, image: &str) -> String
     let mut words = format!(
         "name = \"{}\"\ntype = \"pvh\"\nkernel = \"{image}\"\nmemory = {memory}\nvcpus = 1\n\
          cpus = \"{cpus}\"\ntsc_mode = \"native\"\n",
-        name.text
+        name.text()
     );
     for end in ["poweroff", "reboot", "crash", "watchdog", "soft_reset"] {
         words += &format!("on_{end} = \"preserve\"\n");
@@ -304,18 +286,6 @@ pub(super) fn memory_of(setting: &XenSetting) -> ByteSize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_domain_of_ours_is_known_by_its_name() {
-        let own = DomainName::of("axis");
-        assert_eq!(DomainName::read(&own.text), Some(own.clone()));
-        assert_eq!(own.owner, std::process::id());
-        assert!(own.text.ends_with(".axis"));
-        for foreign in ["Domain-0", "quietcore", "quietcore.7", "quietcore.x.axis", "other.7.axis"]
-        {
-            assert_eq!(DomainName::read(foreign), None, "{foreign}");
-        }
-    }
 
     #[test]
     fn a_configuration_has_the_partitions_memory_and_cpus() {

@@ -16,7 +16,8 @@ use quietcore_scan::process::job::Order;
 use quietcore_site::Backend;
 use quietcore_xen::{GrantedArea, Store};
 
-use super::domain::{Domain, DomainName};
+use super::domain::Domain;
+use super::leftovers::DomainName;
 use super::{XenError, XenInterior, XenSetting, announce};
 use crate::guest::delivery::Delivery;
 use crate::interior::Interior;

@@ -18,12 +18,14 @@
 //! |---|---|
 //! | `channels` | its channels, and the thread that takes on what is sent |
 //! | `domain` | the domain, and the program `xl` |
+//! | `leftovers` | domains of owners that were killed |
 //! | `host` | the surroundings of the partition's process |
 //! | `setting` | the words of the site file about the domain |
 
 mod channels;
 mod domain;
 mod host;
+mod leftovers;
 mod setting;
 
 use std::cell::Cell;
@@ -58,6 +60,7 @@ use channels::Channels;
 use domain::Xl;
 
 pub use domain::DomainError;
+pub use leftovers::clear;
 pub(crate) use setting::XenInterior;
 pub use setting::XenSetting;
 

@@ -5,7 +5,8 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
-use quietcore_backend::container::Cleared;
+use quietcore_backend::rooms::Cleared;
+use quietcore_backend::xen;
 use quietcore_settings::resctrl::{self, Swept};
 use quietcore_supervisor::places::{Places, StartedBy};
 use quietcore_wording::plural;
@@ -73,19 +74,24 @@ fn make_sure(name: &str) -> Result<(), Failure> {
 /// Removes what killed supervisors have left; returns `false` if there was nothing.
 fn recover() -> Result<bool, Failure> {
     let containers = clear_containers()?;
+    let domains = report(&xen::clear(), "domain of Xen")?;
     let shares = give_back_shares()?;
-    Ok(put_back()? || containers || shares)
+    Ok(put_back()? || containers || domains || shares)
 }
 
 /// Removes containers whose owner is gone; returns `false` if there were none.
 fn clear_containers() -> Result<bool, Failure> {
     let Some(folder) = Places::of_environment()?.containers()? else { return Ok(false) };
-    let cleared = quietcore_backend::container::clear(&folder);
+    report(&quietcore_backend::container::clear(&folder), "container")
+}
+
+/// Tells what was removed of a kind, and what was not; returns `false` if there was nothing.
+fn report(cleared: &Cleared, kind: &str) -> Result<bool, Failure> {
     cleared.left.iter().for_each(crate::terminal::say);
     for name in &cleared.gone {
-        command::print_lines(&format!("{name}: the container is removed\n"))?;
+        command::print_lines(&format!("{name}: the {kind} is removed\n"))?;
     }
-    Ok(cleared != Cleared::default())
+    Ok(*cleared != Cleared::default())
 }
 
 /// Gives back ways of the last-level cache and limits of the memory's bandwidth whose owner is
