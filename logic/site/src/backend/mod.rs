@@ -190,6 +190,12 @@ impl BackendDeclaration {
         matches!(self.requires, HostRequirement::Kvm | HostRequirement::Qemu)
     }
 
+    /// Returns `true` if this kernel runs a partition's tasks or its guest's processor, whose
+    /// policy and memory are this kernel's then.
+    pub fn is_run_by_kernel(&self) -> bool {
+        self.requires != HostRequirement::Xen
+    }
+
     /// Returns `true` if a partition is started by a container runtime.
     pub fn in_container(&self) -> bool {
         self.requires == HostRequirement::ContainerRuntime

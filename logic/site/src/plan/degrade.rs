@@ -13,8 +13,12 @@ use crate::words::{list, policy};
 /// Memory that a process locks at least: its code, its stacks and the exchange.
 const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
 
-/// Returns `true` if the memory of this partition can be locked here.
+/// Returns `true` if the memory of this partition can be locked here, or never needs to be: Xen
+/// takes none from a domain.
 pub(super) fn locks_memory(partition: &Partition, machine: &Machine) -> bool {
+    if !partition.declaration().is_run_by_kernel() {
+        return true;
+    }
     let needed = partition.vcr.memory_max().unwrap_or_default().max(LOCKED_MIN);
     machine.memory_lock_limit.is_none_or(|limit| limit >= needed)
 }

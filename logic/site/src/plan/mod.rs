@@ -371,11 +371,13 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
     }
 }
 
-/// The policy that this machine gives in place of the one asked for.
+/// The policy that this machine gives in place of the one asked for. Where another kernel runs the
+/// processor, as Xen does a domain's, this one neither gives nor refuses any.
 fn granted(asked: Scheduling, backend: Backend, pinned: bool, machine: &Machine) -> Scheduling {
     // The groups that root makes need run time of their own.
     let in_group = backend.declaration().has_control_group && machine.root;
     let given = match asked {
+        _ if !backend.declaration().is_run_by_kernel() => true,
         Scheduling::Fifo { .. } if in_group && machine.container_real_time_us == Some(0) => false,
         Scheduling::Fifo { .. } => machine.fifo,
         Scheduling::Deadline { .. } => machine.deadline && !(machine.throttles && pinned),

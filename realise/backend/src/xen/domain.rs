@@ -115,12 +115,6 @@ impl Domain {
         Ok(domain)
     }
 
-    /// Returns the number of its keeper's process.
-    #[cfg(test)]
-    pub(super) fn keeper(&self) -> u32 {
-        self.keeper.id()
-    }
-
     pub(super) fn id(&self) -> DomainId {
         self.id
     }

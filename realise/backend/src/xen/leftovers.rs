@@ -30,10 +30,7 @@ pub(super) struct DomainName {
 impl DomainName {
     /// Returns a name for a partition of this process's.
     pub(super) fn of(partition: &str) -> Self {
-        Self::owned(ProcessName::own(&Source::live()), partition)
-    }
-
-    fn owned(owner: ProcessName, partition: &str) -> Self {
+        let owner = ProcessName::own(&Source::live());
         Self { owner, text: format!("{OURS}.{owner}.{partition}") }
     }
 
@@ -105,4 +102,16 @@ fn keys(store: &mut Store, domain: DomainId) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_of_ours_is_known_by_its_name() {
+        let own = DomainName::of("axis.x");
+        assert_eq!(DomainName::read(&own.text), Some(own.clone()));
+        assert!(own.owner.lives(&Source::live()) && own.text.ends_with(".axis.x"));
+        for foreign in ["Domain-0", "quietcore", "quietcore.7-1", "quietcore.x.a", "other.7-1.a"] {
+            assert_eq!(DomainName::read(foreign), None, "{foreign}");
+        }
+    }
+}

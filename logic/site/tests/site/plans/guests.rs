@@ -3,6 +3,7 @@
 use quietcore_site::{
     Accelerator, GuestSystem, Interface, Machine, ProgramForm, Site, plan, plan_run,
 };
+use quietcore_units::ByteSize;
 
 use super::{degraded, refused};
 use crate::support::{machine, no_guests, read_text};
@@ -44,6 +45,13 @@ fn a_domain_of_xen_needs_dom0_and_has_channels() {
     refused(&alone, &machine(2), "partition.a.backend", "this kernel is not dom0 of Xen");
     let dom0 = Machine { xen: Ok(()), ..machine(2) };
     assert!(plan_run(&alone, &dom0).is_ok());
+    let unfit = Machine { fifo: false, memory_lock_limit: Some(ByteSize::new(1)), ..dom0.clone() };
+    let degraded = plan_run(&alone, &unfit).unwrap();
+    let told = |what: &str| degraded.iter().any(|it| it.what.contains(what));
+    assert!(!told("SCHED_OTHER") && !told("is not locked"), "Xen runs it: {degraded:?}");
+    let process = read_text(&text.replace("\"xen\"", "\"process\"")).unwrap();
+    let degraded = plan_run(&process, &unfit).unwrap();
+    assert!(degraded.iter().any(|it| it.what.contains("is not locked")), "{degraded:?}");
     let channel = "[[channel]]\nname = \"setpoint\"\nfrom = \"host\"\nto = \"a\"\n\
                    signals = [{ name = \"speed\", type = \"f64\" }]\n";
     let with_channel = read_text(&format!("{text}{channel}")).unwrap();
