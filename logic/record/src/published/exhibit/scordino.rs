@@ -19,8 +19,8 @@ pub(super) const ALL: &[Exhibit] = &[
         Content::Drawing,
         &["quietcore up examples/papers/scordino2020.toml --for 10s"],
         Some(
-            "channels and a fieldbus in a domain of Xen; the daemon that takes generated code over \
-             gRPC; the client for design tools",
+            "a fieldbus in a domain of Xen; the daemon that takes generated code over gRPC; the \
+             client for design tools",
         ),
         "a guest with our OSEK kernel under our own monitor; the host's Linux in place of a \
          domain. Another system, such as that of a design tool, starts from its disk in a \
