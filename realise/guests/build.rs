@@ -8,7 +8,8 @@
 //! read, or the manifest of its crate. What else changes in the workspace does not touch them.
 //!
 //! If that is not possible (another processor, no library for the bare machine) an image is a
-//! file of no bytes, and a warning says so.
+//! file of no bytes, and a warning says so. It is one, too, where [`WITHOUT`] is set, for a build
+//! that runs nothing, such as clippy's in a folder of its own.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -23,6 +24,8 @@ const GUEST: &str = "../../guest";
 const BARE: &str = "x86_64-unknown-none";
 /// The images, by the names that they have without `quietcore-image-`.
 const IMAGES: [&str; 4] = ["irq", "osek", "latency", "partition"];
+/// Variable by which no image is built.
+const WITHOUT: &str = "QUIETCORE_WITHOUT_IMAGES";
 /// Variables that cargo may be told of the machine that it runs on; of the rest nothing is meant
 /// for it.
 const KEPT: [&str; 6] = [
@@ -41,10 +44,12 @@ fn main() {
     let out = PathBuf::from(variable("OUT_DIR"));
     let guest = here.join(GUEST);
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed={WITHOUT}");
     for watched in ["Cargo.toml", "image.ld", "src", "images", "../Cargo.lock", "../Cargo.toml"] {
         println!("cargo:rerun-if-changed={}", guest.join(watched).display());
     }
-    let built = is_possible().then(|| build(&guest, &out.join("guest"), &IMAGES));
+    let is_wanted = env::var_os(WITHOUT).is_none() && is_possible();
+    let built = is_wanted.then(|| build(&guest, &out.join("guest"), &IMAGES));
     let sources = built.as_deref().map(sources).unwrap_or_default();
     for source in &sources {
         println!("cargo:rerun-if-changed={source}");
