@@ -7,7 +7,7 @@
 //!
 //! QEMU's translator runs either guest one instruction after the other and writes the address of
 //! each down, so nothing is estimated. That of `kvm` is laid out as our monitor does it, in QEMU's
-//! `microvm` ([`peer`](super::peer)). That of `qemu` is a partition as it always is: its process
+//! `microvm` ([`super::peer`]). That of `qemu` is a partition as it always is: its process
 //! finds a program [in front of QEMU](super::front) that hands on its arguments with those for
 //! writing down behind.
 //!

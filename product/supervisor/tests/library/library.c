@@ -34,14 +34,6 @@ static void load(void)
     }
 }
 
-/* Never outside of the C library, so wherever it is cut off, it is cut off in there. */
-static void wait_for_ever(void)
-{
-    for (;;) {
-        pause();
-    }
-}
-
 /* The C library reads where nothing is. */
 static void measure_nothing(void)
 {
@@ -79,6 +71,14 @@ static void close_all(void)
         open("/dev/null", O_RDWR);
     }
     printf("nobody reads this\n");
+}
+
+/* Never outside of the C library, so wherever it is cut off, it is cut off in there. */
+static void wait_for_ever(void)
+{
+    for (;;) {
+        pause();
+    }
 }
 
 void library_initialize(void)

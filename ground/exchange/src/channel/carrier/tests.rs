@@ -3,6 +3,8 @@
 #![expect(unsafe_code, reason = "channels are made of raw memory")]
 
 use core::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicPtr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,11 +26,17 @@ const ENTRIES: [Entry; 5] = [
 #[derive(Clone, Copy)]
 struct Page([u8; 4096]);
 
-/// A channel in memory that is never given back.
+/// The memory of all channels of the tests, which is never given back. Miri would call it leaked if
+/// nothing knew of it.
+static KEPT: Mutex<Vec<AtomicPtr<Page>>> = Mutex::new(Vec::new());
+
+/// A channel in memory of its own.
 fn channel() -> Channel<'static> {
     let bytes = channel_bytes(&ENTRIES).unwrap();
     let pages = Vec::leak(vec![Page([0; 4096]); bytes / 4096]);
-    let base = NonNull::from(pages).cast();
+    let base: NonNull<Page> = NonNull::from(pages).cast();
+    KEPT.lock().unwrap().push(AtomicPtr::new(base.as_ptr()));
+    let base = base.cast();
     // SAFETY: as many bytes, for ever, and nobody else has them.
     unsafe { Channel::initialise(base, bytes, &ENTRIES) }.unwrap()
 }
