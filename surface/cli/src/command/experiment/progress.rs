@@ -48,7 +48,7 @@ impl Observer for Blocks {
     fn begin(&mut self, run: &Run) {
         if !self.terminal && self.begun.is_multiple_of(self.stretch) {
             let round = self.begun / self.stretch + 1;
-            crate::terminal::say(format_args!("round {round}: from {}", run.profile));
+            crate::terminal::say(format_args!("round {round} begins with {}", run.profile));
         }
         self.bar.set_position(self.begun);
         self.begun += 1;
