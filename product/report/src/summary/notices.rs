@@ -4,6 +4,7 @@ use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::reason::Reason;
 use quietcore_record::record::Record;
 use quietcore_record::verdict::is_held_to_class;
+use quietcore_wording::plural;
 
 /// The kind of a limitation, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +31,8 @@ pub enum NoticeKind {
     NotChosen,
     /// A run was ended before its time.
     Interrupted,
+    /// An experiment was ended before its last round.
+    FewerRounds,
     /// The campaign has not ended.
     Incomplete,
     /// The site asks for something that this kind of run does not cover, or the machine could be
@@ -122,6 +125,7 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         | NoticeKind::NotCompared
         | NoticeKind::NotProbed
         | NoticeKind::Interrupted
+        | NoticeKind::FewerRounds
         | NoticeKind::Incomplete => words_of_gap(kind),
     }
 }
@@ -156,6 +160,11 @@ const fn words_of_gap(kind: NoticeKind) -> (&'static str, &'static str, &'static
             "What was measured until then is whole, but fewer cycles exclude less.",
             "Go on with `quietcore qualify --resume .` in the evidence folder; a probe by hand \
              is run again.",
+        ),
+        NoticeKind::FewerRounds => (
+            "Ended before its last round",
+            "Each round that was measured is whole, but fewer rounds show less.",
+            "Run it again where what was not shown matters; an experiment does not go on.",
         ),
         _ => (
             "The campaign is not complete",
@@ -195,8 +204,8 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
         add(&mut notices, NoticeKind::NotProbed, because, Some(concerns));
     }
     let is_said = |notice: &Notice| {
-        use NoticeKind::{Interrupted, NotChosen, NotMeasured, NotProbed};
-        matches!(notice.kind, NotMeasured | NotChosen | NotProbed | Interrupted)
+        use NoticeKind::{FewerRounds, Interrupted, NotChosen, NotMeasured, NotProbed};
+        matches!(notice.kind, NotMeasured | NotChosen | NotProbed | Interrupted | FewerRounds)
     };
     let said = notices.iter().any(is_said);
     if !evidence.manifest.complete && !said {
@@ -256,7 +265,13 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
         };
         add(notices, kind, &injection.to_string(), name());
     }
-    if record.interrupted {
+    if record.interrupted
+        && let Some(trial) = record.trial()
+    {
+        let rounds = trial.blocks.len() as u64;
+        let what = format!("interrupted after {rounds} round{}", plural(rounds));
+        add(notices, NoticeKind::FewerRounds, &what, name());
+    } else if record.interrupted {
         let measured = record.release.count();
         let what = match record.counters.planned_cycles {
             0 => "the run was interrupted".to_owned(),

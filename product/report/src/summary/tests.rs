@@ -3,7 +3,7 @@
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
 use quietcore_record::reason::{FolderProblem, NotReal, Stated};
 use quietcore_record::record::check::self_check;
-use quietcore_record::record::{Injected, Record, Spike};
+use quietcore_record::record::{Injected, Record, Spike, Trial, Variant};
 
 use super::*;
 
@@ -53,6 +53,19 @@ fn one_reason_of_many_records_is_one_notice() {
     assert_eq!(summary.notices[0].kind, NoticeKind::Degraded);
     assert_eq!(summary.notices[0].concerns, ["a", "b"]);
     assert_eq!(summary.notices[1].kind, NoticeKind::Interrupted);
+}
+
+/// Goal: nobody is told to resume an experiment, which can't be.
+#[test]
+fn an_experiment_that_was_interrupted_has_fewer_rounds() {
+    let mut record = record("axis.kvm.cpu1", "kvm", Some(1));
+    record.interrupted = true;
+    let variant = Variant::Beside { aggressor: None };
+    record.releases_mut().unwrap().trial = Some(Trial { variant, blocks: Vec::new() });
+    let notices = Summary::of(&evidence(vec![record])).notices;
+    assert_eq!(notices[0].kind, NoticeKind::FewerRounds);
+    assert_eq!(notices[0].what, "interrupted after 0 rounds");
+    assert!(notices.iter().all(|notice| !notice.remedy.contains("--resume")));
 }
 
 /// Goal: what has a notice of its own is no invalid record besides, and nothing else is hidden.
