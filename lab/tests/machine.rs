@@ -3,38 +3,18 @@
 
 #![forbid(unsafe_code)]
 
+mod support;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use quietcore_lab::{kernel, kind};
+use support::{can_run, lab, text};
 
-/// Returns `true` if machines of this kind can run here; says why not.
-fn can_run(kind: &str) -> bool {
-    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        quietcore_skip::skip!("no QEMU; install Debian's qemu-system-x86");
-        return false;
-    }
-    let kind = kind::find(kind).expect("a kind of the lab");
-    if let Err(error) = kernel::fetch(kind, &kernel::cache(), |_| {}) {
-        quietcore_skip::skip!("{error}");
-        return false;
-    }
-    true
-}
-
-fn lab(out: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_quietcore-lab"))
-        .arg("run")
-        .arg("--out")
-        .arg(out)
-        .args(arguments)
-        .output()
-        .expect("it was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+/// Runs a machine that leaves its results in this folder.
+fn run(out: &Path, arguments: &[&str]) -> Output {
+    let out = out.to_str().expect("a name in UTF-8");
+    lab(&[&["run", "--out", out], arguments].concat())
 }
 
 #[test]
@@ -45,7 +25,7 @@ fn a_machine_runs_a_command_and_brings_its_results_back() {
     let out = tempfile::tempdir().expect("a scratch folder");
     let script = "uname -v >$OUT/version; ls lab/Cargo.toml && \
                   ! touch here /usr/x && echo $? >$OUT/last; exit 3";
-    let output = lab(out.path(), &["--kind", "rt", "--", "bash", "-c", script]);
+    let output = run(out.path(), &["--kind", "rt", "--", "bash", "-c", script]);
     let said = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("status 3 after"), "{said}");
@@ -60,7 +40,7 @@ fn a_machine_that_does_not_end_is_switched_off() {
         return;
     }
     let out = tempfile::tempdir().expect("a scratch folder");
-    let output = lab(out.path(), &["--limit", "1 s", "--", "sleep", "1000"]);
+    let output = run(out.path(), &["--limit", "1 s", "--", "sleep", "1000"]);
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(said.contains("did not end within 1 s; its console is in"), "{said}");
@@ -73,7 +53,7 @@ fn a_machine_tells_what_hangs_before_its_limit() {
         return;
     }
     let out = tempfile::tempdir().expect("a scratch folder");
-    let output = lab(out.path(), &["--tell-after", "12 s", "--", "sleep", "20"]);
+    let output = run(out.path(), &["--tell-after", "12 s", "--", "sleep", "20"]);
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let hangs = said.lines().skip_while(|line| !line.ends_with("sleep 20 "));
@@ -95,7 +75,7 @@ fn a_machine_that_holds_guests_is_started_anew_after_a_triple_fault_and_no_other
     for (kind, ends_with) in [("kvm", 0), ("rt", 2)] {
         let out = tempfile::tempdir().expect("a scratch folder");
         fs::write(out.path().join("fallen"), "").expect("a file that is there before the machine");
-        let output = lab(out.path(), &["--kind", kind, "--", "bash", "-c", FALLS_ONCE]);
+        let output = run(out.path(), &["--kind", kind, "--", "bash", "-c", FALLS_ONCE]);
         let said = text(&output.stdout) + &text(&output.stderr);
         assert_eq!(output.status.code(), Some(ends_with), "{kind}: {said}");
         let is_anew = said.contains("ended in a triple fault") && said.contains("anew (1 of 2)");
@@ -107,7 +87,7 @@ fn a_machine_that_holds_guests_is_started_anew_after_a_triple_fault_and_no_other
 #[test]
 fn what_is_not_there_is_named() {
     let out = tempfile::tempdir().expect("a scratch folder");
-    let of = |arguments: &[&str]| text(&lab(out.path(), arguments).stderr);
+    let of = |arguments: &[&str]| text(&run(out.path(), arguments).stderr);
     assert!(of(&["nothing"]).contains("no scenario `nothing`"));
     assert!(of(&["--kind", "vax", "--", "true"]).contains("there are rt, kvm, vfio, stock, xen"));
     assert!(of(&["--processors", "0", "--", "true"]).contains("0 is not in 1..=16"));

@@ -3,43 +3,19 @@
 
 #![forbid(unsafe_code)]
 
+mod support;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
-use quietcore_lab::{kernel, kind};
-
-/// Returns `true` if a machine can run here; says why not.
-fn can_run() -> bool {
-    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        quietcore_skip::skip!("no QEMU; install Debian's qemu-system-x86");
-        return false;
-    }
-    let kind = kind::find("stock").expect("a kind of the lab");
-    if let Err(error) = kernel::fetch(kind, &kernel::cache(), |_| {}) {
-        quietcore_skip::skip!("{error}");
-        return false;
-    }
-    true
-}
-
-fn lab(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_quietcore-lab"))
-        .args(arguments)
-        .output()
-        .expect("it was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use support::{can_run, lab, text};
 
 /// Goal: a run whose outcome depends on clock and random numbers comes out the same in each replay.
 /// Method: the scenario `race`, in which two processes race and which tells what time it is and a
 /// random number; whether it fails is up to chance, and no matter here. The record is changed then.
 #[test]
 fn a_recorded_race_comes_out_the_same_in_each_replay() {
-    if !can_run() {
+    if !can_run("stock") {
         return;
     }
     let out = tempfile::tempdir().expect("a scratch folder");
