@@ -8,19 +8,25 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use support::{can_run, lab, text};
+use support::{can_run, lab, lab_of, text};
 
 /// Goal: a run whose outcome depends on clock and random numbers comes out the same in each replay.
 /// Method: the scenario `race`, in which two processes race and which tells what time it is and a
-/// random number; whether it fails is up to chance, and no matter here. The record is changed then.
+/// random number; whether it fails is up to chance, and no matter here. The project lies below
+/// `/tmp`, as a clone may. The record is changed then.
 #[test]
 fn a_recorded_race_comes_out_the_same_in_each_replay() {
     if !can_run("stock") {
         return;
     }
+    let project = tempfile::tempdir_in("/tmp").expect("a scratch folder");
+    let scenarios = project.path().join("lab/scenarios");
+    fs::create_dir_all(&scenarios).expect("a folder");
+    fs::copy("scenarios/race.sh", scenarios.join("race.sh")).expect("a scenario of the project");
     let out = tempfile::tempdir().expect("a scratch folder");
     let folder = out.path().to_str().expect("a name in UTF-8");
-    let recorded = lab(&["run", "race", "--record", "--out", folder, "--memory", "512"]);
+    let recorded =
+        lab_of(project.path(), &["run", "race", "--record", "--out", folder, "--memory", "512"]);
     let said = text(&recorded.stdout) + &text(&recorded.stderr);
     assert!(recorded.status.code().is_some_and(|code| code < 2), "{said}");
     assert!(said.contains("it is 20") && said.contains("counted "), "{said}");

@@ -1,7 +1,8 @@
 //! The file systems of a machine.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use quietcore_lab::job::{OUT, OUT_TAG, PROJECT_TAG, ROOT_TAG};
@@ -25,6 +26,9 @@ pub(crate) fn make(project: &Path, layers: &[String]) -> io::Result<()> {
     rustix::process::chroot(".").map_err(|error| named(error, root))?;
     std::env::set_current_dir("/")?;
     attach_kernels()?;
+    for place in ["/tmp", "/run", "/var/tmp"] {
+        attach("tmpfs", Path::new(place), "tmpfs", MountFlags::empty(), "mode=1777")?;
+    }
     // It may lie below what is memory now, or be seen through the root already.
     if !project.exists() {
         fs::create_dir_all(project)?;
@@ -34,17 +38,22 @@ pub(crate) fn make(project: &Path, layers: &[String]) -> io::Result<()> {
     attach(OUT_TAG, Path::new(OUT), "9p", MountFlags::empty(), SHARE)
 }
 
-/// Mounts what a machine without shares has: its root remains what it has started from.
+/// Mounts what a machine without shares has: its root remains what it has started from, which is
+/// memory. Nothing is mounted where programs write, since files of the machine may lie below.
 pub(crate) fn make_alone(directory: &Path) -> io::Result<()> {
-    for place in ["/proc", "/sys", "/dev", "/tmp", "/run", "/var/tmp"] {
+    for place in ["/proc", "/sys", "/dev", "/run"] {
         fs::create_dir_all(place)?;
+    }
+    for place in ["/tmp", "/var/tmp"] {
+        fs::create_dir_all(place)?;
+        fs::set_permissions(place, Permissions::from_mode(0o1777))?;
     }
     attach_kernels()?;
     fs::create_dir_all(directory)?;
     fs::create_dir_all(OUT)
 }
 
-/// Mounts what the kernel offers, and memory where programs write.
+/// Mounts what the kernel offers.
 fn attach_kernels() -> io::Result<()> {
     attach("proc", Path::new("/proc"), "proc", MountFlags::empty(), "")?;
     attach("sysfs", Path::new("/sys"), "sysfs", MountFlags::empty(), "")?;
@@ -52,9 +61,6 @@ fn attach_kernels() -> io::Result<()> {
     for (place, kind) in [("/dev/pts", "devpts"), ("/dev/shm", "tmpfs")] {
         fs::create_dir_all(place)?;
         attach(kind, Path::new(place), kind, MountFlags::empty(), "")?;
-    }
-    for place in ["/tmp", "/run", "/var/tmp"] {
-        attach("tmpfs", Path::new(place), "tmpfs", MountFlags::empty(), "mode=1777")?;
     }
     attach("cgroup2", Path::new("/sys/fs/cgroup"), "cgroup2", MountFlags::empty(), "")?;
     attach("tracefs", Path::new("/sys/kernel/tracing"), "tracefs", MountFlags::empty(), "")

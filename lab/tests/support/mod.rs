@@ -1,5 +1,6 @@
 //! Finds out for tests whether a machine can run here, and calls the lab as a person does.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 use quietcore_lab::{kernel, kind};
@@ -20,8 +21,14 @@ pub(crate) fn can_run(kind: &str) -> bool {
 
 /// Calls the lab, and waits for its end.
 pub(crate) fn lab(arguments: &[&str]) -> Output {
+    lab_of(Path::new("."), arguments)
+}
+
+/// Calls the lab in the folder of another project, and waits for its end.
+pub(crate) fn lab_of(project: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_quietcore-lab"))
         .args(arguments)
+        .current_dir(project)
         .output()
         .expect("it was built for this test")
 }
