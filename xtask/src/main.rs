@@ -28,7 +28,8 @@ exemptions   prints what is exempted from the rules, with the reasons
 figures      writes the documents' tables of measured figures from bench/figures
 lies         edits evidence folders as forgers would, and prints how many edits are found
 simulate     runs keepers on simulated time with faults by chance: `--seed N` repeats one
-             run, `--seconds S` runs others for so long, `--from N` those from one on";
+             run, `--seconds S` runs others for so long, `--runs R` so many of them, `--from N`
+             those from one on";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

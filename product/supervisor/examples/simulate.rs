@@ -1,8 +1,9 @@
 //! Runs the simulation of keepers: with one seed, or with many for a limited time.
 //!
-//! `simulate --seed N` repeats a run. `simulate --seconds S` runs seeds until the time is over,
-//! from a random one or from `--from N` on, on each processor one at a time. It ends with status 0
-//! where all promises held, and with 1, after naming the seeds, where one did not.
+//! `simulate --seed N` repeats a run. `simulate --seconds S` runs seeds until the time is over, and
+//! `simulate --runs R` so many of them, from a random one or from `--from N` on, on each processor
+//! one at a time. It ends with status 0 where all promises held, and with 1, after naming the
+//! seeds, where one did not.
 
 use std::num::NonZero;
 use std::process::ExitCode;
@@ -13,21 +14,31 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use quietcore_supervisor::simulation::{Ground, Outcome, Tally, run};
 
-const USAGE: &str = "usage: simulate [--seed N | --from N] [--seconds S]";
+const USAGE: &str = "usage: simulate [--seed N | --from N] [--seconds S | --runs R]";
 /// Broken runs that are reported at most; more of them say nothing new.
 const BROKEN_MAX: usize = 5;
+
+/// The end of a series of runs.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// No run begins after this time.
+    Time(Duration),
+    /// The number of runs.
+    Runs(u64),
+}
 
 fn main() -> ExitCode {
     let mut seed = None;
     let mut first = None;
-    let mut seconds = 10;
+    let mut extent = Extent::Time(Duration::from_secs(10));
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let value = arguments.next().and_then(|value| value.parse::<u64>().ok());
         match (argument.as_str(), value) {
             ("--seed", Some(value)) => seed = Some(value),
             ("--from", Some(value)) => first = Some(value),
-            ("--seconds", Some(value)) => seconds = value,
+            ("--seconds", Some(value)) => extent = Extent::Time(Duration::from_secs(value)),
+            ("--runs", Some(value)) => extent = Extent::Runs(value),
             _ => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);
@@ -43,7 +54,7 @@ fn main() -> ExitCode {
     };
     match seed {
         Some(seed) => repeat(seed, &ground),
-        None => run_for(Duration::from_secs(seconds), first.unwrap_or_else(by_chance), &ground),
+        None => run_many(extent, first.unwrap_or_else(by_chance), &ground),
     }
 }
 
@@ -63,15 +74,24 @@ fn by_chance() -> u64 {
     u64::from(since.subsec_nanos()) << 16 ^ since.as_secs()
 }
 
-/// Runs seeds from the `first` on until the time is over, on each processor one at a time.
-fn run_for(time: Duration, first: u64, ground: &Arc<Ground>) -> ExitCode {
-    let end = Instant::now() + time;
-    let (runs, broken) = (AtomicU64::new(0), AtomicUsize::new(0));
+/// Runs seeds from the `first` on, on each processor one at a time.
+fn run_many(extent: Extent, first: u64, ground: &Arc<Ground>) -> ExitCode {
+    let begun = Instant::now();
+    let (next, runs, broken) = (AtomicU64::new(0), AtomicU64::new(0), AtomicUsize::new(0));
     let tally = Mutex::new(Tally::default());
     let run_some = || {
-        while Instant::now() < end && broken.load(Ordering::Relaxed) < BROKEN_MAX {
-            let seed = first.wrapping_add(runs.fetch_add(1, Ordering::Relaxed));
+        while broken.load(Ordering::Relaxed) < BROKEN_MAX {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let goes_on = match extent {
+                Extent::Time(time) => begun.elapsed() < time,
+                Extent::Runs(count) => index < count,
+            };
+            if !goes_on {
+                break;
+            }
+            let seed = first.wrapping_add(index);
             let outcome = run(seed, ground);
+            runs.fetch_add(1, Ordering::Relaxed);
             tally.lock().unwrap_or_else(PoisonError::into_inner).add(&outcome.tally);
             tell_broken(seed, &outcome);
             broken.fetch_add(usize::from(!outcome.broken.is_empty()), Ordering::Relaxed);
