@@ -27,7 +27,7 @@ use quietcore_units::Nanos;
 use crate::cores::{Cores, pin};
 use crate::findings::pairs::Median;
 use crate::findings::{Common, Findings, Goal};
-use crate::versions;
+use crate::peers::versions;
 
 /// Cycles at the start of a block that don't count.
 const SETTLING: usize = 20;

@@ -12,10 +12,10 @@ use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_units::{Nanos, Scheduling, Wake};
 
 use crate::cores::Awake;
-use crate::cyclictest::{self, Setup};
 use crate::findings::{Common, Findings, Goal};
+use crate::peers::cyclictest::{self, Setup};
+use crate::peers::versions;
 use crate::site::runtime;
-use crate::versions;
 
 /// Release latency in modes `sleep` and `early-wake`, beside `cyclictest`
 #[derive(Debug, clap::Args)]

@@ -15,19 +15,21 @@
 #![forbid(unsafe_code)]
 
 mod cores;
-mod cyclictest;
+
+mod daemon;
 mod ethercat;
 mod exchange;
 mod findings;
 mod guest;
 mod latency;
 mod osek;
+mod page;
+mod peers;
 mod report;
 mod reservation;
 mod scan;
 mod shedding;
 mod site;
-mod versions;
 mod watch;
 
 use std::path::PathBuf;
@@ -56,6 +58,8 @@ enum Bench {
     Signal(exchange::signal::Request),
     /// Queue throughput, beside `rtrb`
     Queue(exchange::queue::Request),
+    /// A trace of 16 variables in each cycle, beside none
+    Trace(exchange::trace::Request),
     /// The EtherCAT cycle, beside a raw echo, `ethercrab`'s own task and `pysoem`
     Ethercat(ethercat::Request),
     /// A partition with and without somebody who watches 10 000 of its variables
@@ -72,6 +76,10 @@ enum Bench {
     Container(reservation::container::Request),
     /// Changing and putting back what eight partitions want of the machine, beside bare writes
     Controls(reservation::controls::Request),
+    /// The daemon's start, memory, writes, subscriptions and uploads, beside `asyncua`
+    Daemon(daemon::Request),
+    /// The live page in a browser: when a change is seen, and how often curves are drawn
+    Page(page::Request),
     /// All of them, each as it is by default
     All(All),
 }
@@ -87,12 +95,13 @@ struct All {
 }
 
 /// The comparisons of `all`, in this order.
-const ALL: [&str; 13] = [
+const ALL: [&str; 16] = [
     "record",
     "latency",
     "report",
     "signal",
     "queue",
+    "trace",
     "ethercat",
     "watch",
     "scan",
@@ -101,6 +110,8 @@ const ALL: [&str; 13] = [
     "guest",
     "container",
     "controls",
+    "daemon",
+    "page",
 ];
 
 fn main() -> ExitCode {
@@ -110,6 +121,7 @@ fn main() -> ExitCode {
         Bench::Report(request) => report::run(&request),
         Bench::Signal(request) => exchange::signal::run(&request),
         Bench::Queue(request) => exchange::queue::run(&request),
+        Bench::Trace(request) => exchange::trace::run(&request),
         Bench::Ethercat(request) => ethercat::run(&request),
         Bench::Watch(request) => watch::run(&request),
         Bench::Scan(request) => scan::run(&request),
@@ -118,6 +130,8 @@ fn main() -> ExitCode {
         Bench::Guest(request) => guest::run(&request),
         Bench::Container(request) => reservation::container::run(&request),
         Bench::Controls(request) => reservation::controls::run(&request),
+        Bench::Daemon(request) => daemon::run(&request),
+        Bench::Page(request) => page::run(&request),
         Bench::All(request) => all(&request),
     };
     match result {

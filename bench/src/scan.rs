@@ -17,10 +17,10 @@ use quietcore_record::histogram::Histogram;
 use quietcore_units::{CpuSet, Nanos};
 
 use crate::cores::Awake;
-use crate::cyclictest::{self, Setup};
 use crate::findings::{Common, Findings};
+use crate::peers::cyclictest::{self, Setup};
+use crate::peers::versions;
 use crate::site::{Stand, Window, quantile, runtime};
-use crate::versions;
 
 /// Cycles after the start of the partition that don't count: its early wake learns.
 const SETTLING: u64 = 500;

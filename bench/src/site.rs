@@ -39,7 +39,9 @@ pub(crate) fn runtime() -> Result<PathBuf, String> {
 pub(crate) struct Stand {
     file: PathBuf,
     site: Arc<SiteFile>,
-    folder: TempDir,
+    places: Places,
+    /// Takes what the site leaves while it runs, and goes with it.
+    _folder: TempDir,
 }
 
 impl Stand {
@@ -48,7 +50,8 @@ impl Stand {
         let text = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let site = quietcore_site::read(&file.display().to_string(), &text, &catalogue())
             .map_err(|problems| problems.to_string())?;
-        Ok(Self { file: file.to_owned(), site: Arc::new(site), folder })
+        let places = Places::new(folder.path().join("run"), folder.path().join("state"));
+        Ok(Self { file: file.to_owned(), site: Arc::new(site), places, _folder: folder })
     }
 
     /// The CPU of the first partition, and its name.
@@ -58,9 +61,14 @@ impl Stand {
         Ok((cpu.get(), partition.name.clone()))
     }
 
+    /// The folders of the site while it runs.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
     /// Starts the site and waits until its first partition runs.
     pub(crate) fn up(&self) -> Result<Life, String> {
-        let places = Places::new(self.folder.path().join("run"), self.folder.path().join("state"));
+        let places = self.places.clone();
         let plan = Plan {
             site: Arc::clone(&self.site),
             site_file: self.file.clone(),
@@ -106,6 +114,12 @@ impl Life {
         let client =
             Client::connect(&self.places, None).map_err(|error| Causes(&error).to_string())?;
         Ok((client, &self.partition))
+    }
+
+    /// The cycle that the first task began last.
+    pub(crate) fn cycle(&self) -> Result<u64, String> {
+        let task = self.exchange.view().task(0).ok_or("the exchange has no task")?;
+        Ok(task.scan_cycle())
     }
 
     /// The figures of the first task until now.

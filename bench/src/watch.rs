@@ -13,7 +13,7 @@
 //! records are compared like those of two campaigns, with what successive latencies resemble each
 //! other taken into account.
 
-mod model;
+pub(crate) mod model;
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,8 @@ use quietcore_units::Causes;
 use crate::cores::{Awake, pin};
 use crate::findings::pairs::Median;
 use crate::findings::{Common, Findings, ROUNDS_MIN};
-use crate::site::{Life, Stand, Window, quantile};
+pub(crate) use crate::site::Window;
+use crate::site::{Life, Stand, quantile};
 
 /// Variables in the array of the program, which are watched.
 const LEAVES: usize = 10_000;
@@ -105,12 +106,17 @@ fn blocks(
         let alone_is_first = round.is_multiple_of(2);
         for side in [!alone_is_first, alone_is_first] {
             turn(side);
-            life.cycles_since(&life.moment()?, SETTLING)?;
-            let window = life.cycles_since(&life.moment()?, cycles)?;
+            let window = block(life, cycles)?;
             if side { on.push(window) } else { off.push(window) }
         }
     }
     Ok((off, on))
+}
+
+/// Runs a block of cycles, after those that count for no side.
+pub(crate) fn block(life: &Life, cycles: u64) -> Result<Window, String> {
+    life.cycles_since(&life.moment()?, SETTLING)?;
+    life.cycles_since(&life.moment()?, cycles)
 }
 
 /// Tells the watching thread when to watch.
@@ -176,7 +182,13 @@ impl Looks {
     }
 }
 
-fn tell(findings: &mut Findings, off: &[Window], on: &[Window], cycles: u64) -> Result<(), String> {
+/// Tells whether blocks with somebody who watches differ from those without.
+pub(crate) fn tell(
+    findings: &mut Findings,
+    off: &[Window],
+    on: &[Window],
+    cycles: u64,
+) -> Result<(), String> {
     let of = |windows: &[Window], part| {
         windows.iter().map(|window| quantile(&window.release, part)).collect::<Result<Vec<_>, _>>()
     };

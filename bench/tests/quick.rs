@@ -74,6 +74,16 @@ fn signals_and_queues_are_compared_with_their_peers() {
     }
 }
 
+#[test]
+fn a_trace_is_compared_with_none() {
+    let findings = quick("trace");
+    let figures = findings["figures"].as_array().unwrap();
+    for figure in ["warm cycle, no trace", "warm cycle, traced", "cold cycle, traced"] {
+        let found = figures.iter().find(|found| found["name"] == figure).unwrap();
+        assert!(found["value"].as_f64().unwrap() > 0.0, "{found}");
+    }
+}
+
 /// Goal: a run says all that a table of figures needs to name it, on paper and in the file.
 #[test]
 fn a_run_says_where_its_figures_come_from() {
@@ -95,4 +105,53 @@ fn a_run_says_where_its_figures_come_from() {
     assert!(names.contains(&"one value / hdrhistogram"), "{names:?}");
     let kept = std::fs::read(&file).unwrap();
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&kept).unwrap(), findings);
+}
+
+/// Goal: a daemon is started, answers and ends; what is missing of the peer is named.
+#[test]
+fn the_daemon_is_started_and_looked_at() {
+    let own = std::path::Path::new(env!("CARGO_BIN_EXE_quietcore-bench"));
+    if !own.with_file_name("quietcored").is_file() {
+        skip!("needs `quietcored` beside the program; build all of the workspace");
+        return;
+    }
+    let findings = quick_with("daemon", &["--only=idle"]);
+    let figures = findings["figures"].as_array().unwrap();
+    for name in ["start to the first answer, quietcored", "resident memory, quietcored"] {
+        let found = figures.iter().find(|figure| figure["name"] == name).unwrap();
+        assert!(found["value"].as_f64().unwrap() > 0.0, "{found}");
+        assert_eq!(found["answer"], "open", "a quick run answers for no goal");
+    }
+    if std::env::var_os("QUIETCORE_ASYNCUA_PYTHON").is_none() {
+        assert!(findings["not_measured"].to_string().contains("QUIETCORE_ASYNCUA_PYTHON"));
+    }
+}
+
+/// Goal: the page is opened in a browser, draws, and shows what is written beside it.
+#[test]
+fn the_page_is_opened_and_shows_a_change() {
+    let own = std::path::Path::new(env!("CARGO_BIN_EXE_quietcore-bench"));
+    let web = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web");
+    if !own.with_file_name("quietcored").is_file() || !web.join("dist/app.js").is_file() {
+        skip!("needs `quietcored` with the page beside the program; run `./test`");
+        return;
+    }
+    let chromium = std::env::var("PUPPETEER_EXECUTABLE_PATH");
+    if !std::path::Path::new(chromium.as_deref().unwrap_or("/usr/bin/chromium")).is_file() {
+        skip!("needs a browser; install `chromium`");
+        return;
+    }
+    if !rustix::process::geteuid().is_root() {
+        skip!("a partition at a real-time priority needs root");
+        return;
+    }
+    let findings = quick_with("page", &["--web", web.to_str().unwrap()]);
+    let figures = findings["figures"].as_array().unwrap();
+    let value = |name: &str| {
+        let found = figures.iter().find(|figure| figure["name"] == name).unwrap();
+        found["value"].as_f64().unwrap()
+    };
+    assert!(value("drawings of 16 traces") > 0.0);
+    assert!(value("a change is seen, p50") > 0.0);
+    assert!((100.0..200.0).contains(&value("the page's files")), "{findings}");
 }

@@ -23,15 +23,16 @@ use quietcore_osek::port::bare::Bare;
 use quietcore_osek::system::System;
 use quietcore_probe::guest::job::{GuestOsekJob, series};
 use quietcore_probe::routines::program::{SOURCES, Stacks, isrs, source_of, tasks};
-use quietcore_probe::routines::series::{BURST, Look, Progress, run};
+use quietcore_probe::routines::series::{BURST, Look, Progress, REST, run};
 use quietcore_probe::routines::{Bring, Kernel, MARKS};
 use quietcore_units::{Nanos, Routine, Trigger};
 
 /// The stacks; MainTask's holds what records.
 const STACKS: Stacks = Stacks { main: 64 << 10, other: 16 << 10 };
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Number of looks of the interrupted task for an interrupt that does not come.
-const LOOKS_MAX: u32 = 10_000_000;
+/// Number of looks of the interrupted task for an interrupt that does not come: seconds, since the
+/// timer of an emulated processor waits for a thread of a host that may have much to do.
+const LOOKS_MAX: u32 = 1_000_000_000;
 
 // SAFETY: nobody but the kernel's machine and this probe calls the methods that are the machine's.
 static SYSTEM: System<Bare<Processor>> = unsafe { System::new(Bare::new(Processor::new())) };
@@ -139,7 +140,7 @@ fn wait(before: (u64, u64)) {
 extern "C" fn main_task() {
     // SAFETY: this task alone uses it.
     if let Some(work) = unsafe { (*DESK.0.get()).take() } {
-        let rows = (0..).zip(series());
+        let rows = (0..).zip(series(work.job.doorbells));
         for (row, (routine, way)) in rows {
             if !measure(&work, row, routine, way) {
                 break;
@@ -160,8 +161,13 @@ fn measure(work: &KernelMeasurement, row: u32, routine: Routine, way: Option<Tri
     let Some(task) = region.task(row) else { return false };
     let mut recorder = Recorder::new(task, Nanos::from_secs(60), job.loops);
     recorder.set_state(TaskState::Running);
-    if let (Some(Trigger::Timer), Some(source)) = (way, source_of(routine)) {
-        SYSTEM.port().board().apic().set_timer_vector(SOURCE_VECTOR + source as u8);
+    let apic = SYSTEM.port().board().apic();
+    let own_vector = match (way, source_of(routine)) {
+        (Some(Trigger::Timer), Some(source)) => Some(SOURCE_VECTOR + source as u8),
+        _ => None,
+    };
+    if let Some(vector) = own_vector {
+        apic.set_timer_vector(vector);
     }
     let mut rest_at = None;
     let look = |progress: Progress| {
@@ -172,7 +178,10 @@ fn measure(work: &KernelMeasurement, row: u32, routine: Routine, way: Option<Tri
         if progress.done > 0 {
             let now = counter();
             if now >= *rest_at.get_or_insert(now.saturating_add(*burst)) {
-                rest();
+                rest(&apic, REST.get());
+                if let Some(vector) = own_vector {
+                    apic.set_timer_vector(vector);
+                }
                 rest_at = None;
                 return Look::WarmUp(job.warm_up);
             }
@@ -185,7 +194,7 @@ fn measure(work: &KernelMeasurement, row: u32, routine: Routine, way: Option<Tri
         recorder.record(&Release::unawaited(Nanos::ZERO, Nanos::new(count), 0));
     };
     let (warm_up, loops) = (job.warm_up, job.loops);
-    let unfinished = match way {
+    let finishes = match way {
         // No series of a guest has signals, which are an operating system's.
         None | Some(Trigger::Software | Trigger::Signal) => {
             run::<Here, Fenced, BySoftware>(routine, warm_up, loops, look, take)
@@ -196,10 +205,10 @@ fn measure(work: &KernelMeasurement, row: u32, routine: Routine, way: Option<Tri
             run::<Here, Fenced, ByDoorbell>(routine, warm_up, loops, look, take)
         }
     };
-    let is_whole = unfinished == 0 && taken == loops;
-    recorder.set_state(match (unfinished, is_whole) {
-        (0, true) => TaskState::Finished,
-        (0, false) => TaskState::Stopped,
+    let is_whole = finishes && taken == loops;
+    recorder.set_state(match (finishes, is_whole) {
+        (true, true) => TaskState::Finished,
+        (true, false) => TaskState::Stopped,
         _ => TaskState::Failed,
     });
     is_whole

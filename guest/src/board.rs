@@ -12,13 +12,20 @@ use core::ptr;
 use core::sync::atomic::AtomicU64;
 
 use quietcore_boot::HostPage;
-use quietcore_boot::board::{BoardPage, PAGE_BYTES, Raised, Register, WORDS, control, port};
+use quietcore_boot::board::{
+    BoardPage, OrderWord, PAGE_BYTES, PERIOD_MAX, PERIOD_MIN, Raised, Register, WORDS, control,
+    port,
+};
+
+use crate::devices;
 
 /// The clock board, as the guest drives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Board {
     page: BoardPage<'static>,
     register: Register,
+    /// The place of orders to a host that hears no port.
+    orders: Option<OrderWord<'static>>,
 }
 
 /// A value was refused by the board.
@@ -28,17 +35,27 @@ pub struct Refused;
 impl Board {
     /// The board of a host that says that it has one; `None` where it says nothing, or where its
     /// page is none.
-    pub fn attach(host: &HostPage) -> Option<Self> {
+    ///
+    /// # Safety
+    /// Called once, with interrupts off, by a guest without programs.
+    pub unsafe fn attach(host: &HostPage) -> Option<Self> {
         let place = host.clock_board;
         if place.bytes < PAGE_BYTES || !place.address.is_multiple_of(PAGE_BYTES) {
             return None;
         }
-        let words: *const [AtomicU64; WORDS] =
+        let is_device = devices::are_here();
+        if is_device {
+            // SAFETY: as our caller promises.
+            unsafe { devices::show_board() }?;
+        }
+        let words: *const [AtomicU64; OrderWord::INDEX + 1] =
             ptr::with_exposed_provenance(usize::try_from(place.address).ok()?);
-        // SAFETY: the host says that a page is there, which is aligned and is changed by others
-        // only; every bit pattern is an atomic.
-        let page = BoardPage::new(unsafe { &*words });
-        page.is_one().then(|| Self { page, register: Register::new(host.counter_hz) })
+        // SAFETY: the host says that a page is there, which is aligned; every bit pattern is an
+        // atomic.
+        let words = unsafe { &*words };
+        let page = BoardPage::new(words.first_chunk::<WORDS>()?);
+        let orders = is_device.then_some(OrderWord::new(&words[OrderWord::INDEX]));
+        page.is_one().then(|| Self { page, register: Register::new(host.counter_hz), orders })
     }
 
     /// Sets the period, in units of 10 ns.
@@ -46,6 +63,10 @@ impl Board {
     /// # Errors
     /// [`Refused`]: it is out of range.
     pub fn set_period(&self, units: u32) -> Result<(), Refused> {
+        if let Some(orders) = self.orders {
+            let is_possible = (PERIOD_MIN..=PERIOD_MAX).contains(&units);
+            return is_possible.then(|| orders.set_period(units)).ok_or(Refused);
+        }
         write(port::PERIOD, units);
         if read(port::CONTROL) & control::REFUSED == 0 { Ok(()) } else { Err(Refused) }
     }
@@ -53,7 +74,10 @@ impl Board {
     /// Switches the interrupts on, the first a period from now, or off. One that was raised before
     /// may still come.
     pub fn switch(&self, on: bool) {
-        write(port::CONTROL, if on { control::ON } else { 0 });
+        match self.orders {
+            Some(orders) => orders.switch(on),
+            None => write(port::CONTROL, if on { control::ON } else { 0 }),
+        }
     }
 
     /// Returns the last interrupt; `None` if it can't be read whole.

@@ -20,10 +20,11 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use quietcore_boot::devices::{
-    ALIGNMENT, CONTROL, END, EXCHANGE, FIRST_CHANNEL, INTRODUCTION, INTRODUCTION_WORDS, IVSHMEM,
-    Introduction, MEMORY_REGISTER, POST_OFFSET, RECORDS, RECORDS_BYTES, RECORDS_PLACE, function_of,
+    ALIGNMENT, BOARD, BOARD_PLACE, CONTROL, END, EXCHANGE, FIRST_CHANNEL, INTRODUCTION,
+    INTRODUCTION_WORDS, IVSHMEM, Introduction, MEMORY_REGISTER, POST_OFFSET, RECORDS,
+    RECORDS_BYTES, RECORDS_PLACE, function_of,
 };
-use quietcore_boot::{AddressRange, vector};
+use quietcore_boot::{AddressRange, board, vector};
 
 use crate::pages::{PAGE_BYTES, Window, map_first, map_part};
 use crate::xen;
@@ -35,7 +36,7 @@ const INTRODUCTION_PLACE: u64 = 0x9000;
 const VECTORS_PLACE: u64 = 0xA000;
 
 /// Address at which it has a page of code for a moment, to write to it.
-const CODE_PLACE: u64 = 0xB000;
+const CODE_PLACE: u64 = BOARD_PLACE;
 
 /// Addresses at which it has the registers of the network's device, and how many bytes of those.
 pub(crate) const NETWORK_PLACE: u64 = 0xC000;
@@ -109,6 +110,23 @@ pub(crate) unsafe fn introduce() -> bool {
         }
     });
     true
+}
+
+/// Has the page of the clock board at [`BOARD_PLACE`], and the host's call come as its interrupt.
+/// Returns `None` where there is no device for that.
+///
+/// # Safety
+/// Called once, with interrupts off, by a guest without programs.
+pub(crate) unsafe fn show_board() -> Option<()> {
+    let (control, memory) = device(CONTROL)?;
+    let registers = control.vectors()?;
+    // SAFETY: the page is nothing else where there are no programs; the registers were mapped when
+    // the host introduced itself.
+    unsafe {
+        map_first(BOARD_PLACE, memory + BOARD, 0);
+        control.direct_first_vector(VECTORS_PLACE + registers % PAGE_BYTES as u64, board::VECTOR);
+    }
+    Some(())
 }
 
 /// Returns `true` if the host shares its memory as devices.

@@ -129,7 +129,7 @@ pub unsafe fn run(
 #[repr(C, align(16))]
 struct Registers([u8; 512]);
 
-fn handle(vector: u8, _: &mut Interrupted) {
+fn handle(vector: u8, interrupted: &mut Interrupted) {
     // SAFETY: null, or a machine that lives for ever.
     let Some(machine) = (unsafe { MACHINE.load(Acquire).as_ref() }) else { return };
     if vector == SPURIOUS_VECTOR {
@@ -137,7 +137,10 @@ fn handle(vector: u8, _: &mut Interrupted) {
     }
     machine.board().apic().end_of_interrupt();
     let arrival = match vector {
-        TIMER_VECTOR => Arrival::Timer,
+        TIMER_VECTOR => {
+            interrupted.leave_halt();
+            Arrival::Timer
+        }
         SOURCE_VECTOR.. => Arrival::Source(u32::from(vector - SOURCE_VECTOR)),
         _ => return,
     };

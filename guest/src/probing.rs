@@ -15,9 +15,9 @@ use quietcore_probe::guest::job::{DOORBELL_BYTES, JOB_BYTES_MAX, decode};
 use quietcore_probe::routines::Reading;
 use serde::de::DeserializeOwned;
 
-use crate::host;
-use crate::interrupts;
+use crate::apic::{Apic, TIMER_VECTOR};
 use crate::pages::Window;
+use crate::{devices, host, interrupts};
 
 /// The begin of a probe.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,8 @@ pub struct Begin<T> {
     pub region: Region<'static>,
 }
 
-/// Reads host page and job and attaches to the exchange.
+/// Reads host page and job and attaches to the exchange. Called once, before anything else looks at
+/// what the host shares.
 ///
 /// # Errors
 /// The status to end with, after the console was told why.
@@ -40,7 +41,10 @@ pub fn begin<T: DeserializeOwned>() -> Result<Begin<T>, u8> {
         let _ = writeln!(host::Console, "{why}");
         port::REFUSED
     };
-    let page = host::page().map_err(|why| refused(format_args!("{why}")))?;
+    // SAFETY: nothing has looked at what the host wrote yet, and the boot has left interrupts off.
+    let page = host::page()
+        .or_else(|why| if unsafe { devices::introduce() } { host::page() } else { Err(why) });
+    let page = page.map_err(|why| refused(format_args!("{why}")))?;
     // SAFETY: what the host says is there.
     unsafe {
         Window::Post.map(page.job.bytes, || None);
@@ -78,8 +82,19 @@ fn words(place: AddressRange) -> &'static [AtomicU64] {
     unsafe { core::slice::from_raw_parts(ptr::with_exposed_provenance(address), words) }
 }
 
-/// Has the host's thread sleep for a moment, where the host knows how.
-pub fn rest() {
+/// Has the host's thread sleep for a moment: by the port of our own host, and else by waiting for
+/// the timer of `apic` until `pause` has passed, in ns. The timer raises [`TIMER_VECTOR`] then. To
+/// be called with interrupts let in.
+pub fn rest(apic: &Apic, pause: u64) {
+    if devices::are_here() {
+        apic.set_timer_vector(TIMER_VECTOR);
+        let end = apic.now().saturating_add(pause);
+        while apic.now() < end {
+            apic.set_timer(Some(end));
+            interrupts::wait();
+        }
+        return;
+    }
     // SAFETY: the port is the host's, which ignores it where it does not know it.
     unsafe {
         asm!(
@@ -96,6 +111,19 @@ pub fn halt() {
     interrupts::wait();
     // SAFETY: they were off before.
     unsafe { asm!("cli", options(nomem, nostack)) };
+}
+
+/// Sleeps until an instant, in ns of the clock, by the timer of `apic`, which raises
+/// [`TIMER_VECTOR`]. To be called with interrupts let in, and returns so.
+pub fn sleep_until(apic: &Apic, instant: u64) {
+    // SAFETY: held back, so that the timer can't go off before the halt that it is to end, …
+    unsafe { asm!("cli", options(nomem, nostack)) };
+    while apic.now() < instant {
+        apic.set_timer(Some(instant));
+        halt();
+    }
+    // SAFETY: … and let in as they were before.
+    unsafe { asm!("sti", options(nomem, nostack)) };
 }
 
 /// The counter between two fences, as a process reads it for spans of some nanoseconds: what is

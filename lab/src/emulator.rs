@@ -20,6 +20,12 @@ const PANIC: &str = "Kernel panic - not syncing";
 const HELD_BACK: &str = "while it held interrupts back";
 /// QEMU's text for a guest that can't go on at an address that only its host's kernel has.
 const HOSTS_REGISTERS: &str = "with the guest at 0xffffffff";
+/// Text of a guest of ours that ended in a triple fault, by what the host finds after it: registers
+/// as after a reset.
+const GUEST_FELL: &str = "it reset itself; the guest crashed: double fault at 0xfff0";
+/// Texts of Xen, and of the kernel of a domain, when that kernel was interrupted where it can't be.
+const DOMAIN_FELL: [&str; 2] =
+    ["Triple fault - invoking HVM shutdown", "not syncing: Fatal exception in interrupt"];
 /// QEMU's line for a processor that faults while it reports a fault in a fault.
 const TRIPLE_FAULT: &str = "Triple fault";
 /// Place on the bus of the network card that can be given to a guest: `0000:00:10.0`.
@@ -114,6 +120,25 @@ pub enum Broken {
         /// Path of what it wrote.
         console: PathBuf,
     },
+    /// A guest of ours found no handler for a fault, of which it has one for each, and the scenario
+    /// failed.
+    #[error(
+        "a guest ended in a triple fault in the emulated machine, and the scenario failed; the \
+         machine's console is in {console}"
+    )]
+    GuestFell {
+        /// Path of what it wrote.
+        console: PathBuf,
+    },
+    /// The kernel of a domain ended in a triple fault or in an interrupt, and the scenario failed.
+    #[error(
+        "the kernel of a domain fell in the emulated machine, and the scenario failed; the \
+         machine's console is in {console}"
+    )]
+    DomainFell {
+        /// Path of what it wrote.
+        console: PathBuf,
+    },
     /// It was ended from outside.
     #[error("interrupted")]
     Interrupted,
@@ -172,6 +197,12 @@ impl Machine<'_> {
             }
             Some(_) if self.has_told(self.console, HOSTS_REGISTERS) => {
                 Err(Broken::HostsRegisters { console: self.console.to_owned() })
+            }
+            Some(_) if self.has_told(self.console, GUEST_FELL) => {
+                Err(Broken::GuestFell { console: self.console.to_owned() })
+            }
+            Some(_) if DOMAIN_FELL.iter().any(|text| self.has_told(self.console, text)) => {
+                Err(Broken::DomainFell { console: self.console.to_owned() })
             }
             Some(failure) => Ok(failure),
             None => Err(self.early(status)),

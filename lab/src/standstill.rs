@@ -4,10 +4,11 @@
 //! happens in the machine any more, whatever ran in it; the machine's kernel finds its own stack
 //! overwritten, and panics, or can't even do that and ends in a triple fault; or it delivers an
 //! interrupt to a guest twice, the second time while the guest holds interrupts back, and the guest
-//! says so and ends. The machine beats for that reason: its first process writes the seconds since
-//! its start into a file of the results, each second. Where the beat stays away, the machine is at
-//! fault, and is started anew, as it is where a scenario failed and a guest said so. What hangs
-//! while the machine beats is a failure of the scenario, and is ended by its limit.
+//! says so and ends; or a guest of ours, or the kernel of a domain, falls. The machine beats for
+//! that reason: its first process writes the seconds since its start into a file of the results,
+//! each second. Where the beat stays away, the machine is at fault, and is started anew, as it is
+//! where a scenario failed and a guest said so. What hangs while the machine beats is a failure of
+//! the scenario, and is ended by its limit.
 
 use std::time::Duration;
 
@@ -57,7 +58,9 @@ pub fn run_anew(
                 | Broken::Panicked { .. }
                 | Broken::TripleFault { .. }
                 | Broken::HeldBack { .. }
-                | Broken::HostsRegisters { .. }),
+                | Broken::HostsRegisters { .. }
+                | Broken::GuestFell { .. }
+                | Broken::DomainFell { .. }),
             ) => before_anew(anew, &why)?,
             ended => return ended,
         }
@@ -125,6 +128,10 @@ mod tests {
         assert!(matches!(run_of(vec![held_back, Ok(1)]), (Ok(1), told) if told == [1]));
         let mixed = Err(Broken::HostsRegisters { console: "console.txt".into() });
         assert!(matches!(run_of(vec![mixed, Ok(1)]), (Ok(1), told) if told == [1]));
+        let fell = Err(Broken::GuestFell { console: "console.txt".into() });
+        assert!(matches!(run_of(vec![fell, Ok(0)]), (Ok(0), told) if told == [1]));
+        let fell = Err(Broken::DomainFell { console: "console.txt".into() });
+        assert!(matches!(run_of(vec![fell, Ok(0)]), (Ok(0), told) if told == [1]));
         let thrice = run_of(vec![stood_still(), stood_still(), stood_still()]);
         assert!(matches!(thrice, (Err(Broken::StoodStill { .. }), told) if told == [1, 2]));
     }

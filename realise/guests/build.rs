@@ -1,9 +1,5 @@
 //! Builds the images of guests.
 //!
-//! They are built by a cargo of its own, in a folder of its own, for the bare machine, optimised as
-//! a whole, whatever this crate is built for. What the outer cargo was told about its own compiler
-//! calls (flags, wrappers such as clippy's, folders) is kept from it.
-//!
 //! They are built anew when something changes that they are made of: a source that the compiler has
 //! read, or the manifest of its crate. What else changes in the workspace does not touch them.
 //!
@@ -16,28 +12,15 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use quietcore_images::{TARGET, build, file_of, library};
 
 /// The crate, seen from here.
 const GUEST: &str = "../../guest";
-/// The target that images are built for.
-const BARE: &str = "x86_64-unknown-none";
 /// The images, by the names that they have without `quietcore-image-`.
-const IMAGES: [&str; 4] = ["irq", "osek", "latency", "partition"];
+const IMAGES: [&str; 5] = ["irq", "osek", "ethercat", "latency", "partition"];
 /// Variable by which no image is built.
 const WITHOUT: &str = "QUIETCORE_WITHOUT_IMAGES";
-/// Variables that cargo may be told of the machine that it runs on; of the rest nothing is meant
-/// for it.
-const KEPT: [&str; 6] = [
-    "CARGO_HOME",
-    "CARGO_HTTP_",
-    "CARGO_MAKEFLAGS",
-    "CARGO_NET_",
-    "CARGO_REGISTR",
-    "CARGO_SOURCE_",
-];
-/// Prefixes of variables that change how a compiler is called.
-const FOREIGN: [&str; 6] = ["CARGO", "RUSTC_", "RUSTDOC", "RUSTFLAGS", "MIRI", "CLIPPY"];
 
 fn main() {
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
@@ -49,7 +32,7 @@ fn main() {
         println!("cargo:rerun-if-changed={}", guest.join(watched).display());
     }
     let is_wanted = env::var_os(WITHOUT).is_none() && is_possible();
-    let built = is_wanted.then(|| build(&guest, &out.join("guest"), &IMAGES));
+    let built = is_wanted.then(|| build(target_folder(&out), &IMAGES));
     let sources = built.as_deref().map(sources).unwrap_or_default();
     for source in &sources {
         println!("cargo:rerun-if-changed={source}");
@@ -69,10 +52,6 @@ fn variable(name: &str) -> OsString {
     env::var_os(name).unwrap_or_else(|| panic!("cargo sets `{name}`"))
 }
 
-fn file_of(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("quietcore-image-{name}"))
-}
-
 fn read(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("`{}` can't be read: {error}", path.display()))
 }
@@ -87,48 +66,24 @@ fn is_possible() -> bool {
     if variable("CARGO_CFG_TARGET_ARCH") != "x86_64" {
         return false;
     }
-    let output = Command::new(variable("RUSTC"))
-        .args(["--print", "target-libdir", "--target", BARE])
-        .output();
-    let folder = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
-    let folder = folder.map(|folder| PathBuf::from(folder.trim()));
+    let folder = library();
     // Where there is none, cargo runs this again at the next build, which may find one.
     if let Some(folder) = &folder {
         println!("cargo:rerun-if-changed={}", folder.display());
     }
     let is_installed = folder.is_some_and(|folder| folder.is_dir());
     if !is_installed {
-        println!("cargo:warning=no images of guests: install them with `rustup target add {BARE}`");
+        println!(
+            "cargo:warning=no images of guests: install them with `rustup target add {TARGET}`"
+        );
     }
     is_installed
 }
 
-/// Builds the images and returns the folder in which they lie.
-fn build(guest: &Path, target_folder: &Path, names: &[&str]) -> PathBuf {
-    let mut cargo = Command::new(variable("CARGO"));
-    for (name, _) in env::vars_os() {
-        let text = name.to_string_lossy();
-        let foreign = FOREIGN.iter().any(|start| text.starts_with(start));
-        if foreign && !KEPT.iter().any(|start| text.starts_with(start)) {
-            cargo.env_remove(&name);
-        }
-    }
-    // Images lie where their linker script says; flags in a configuration file are not for them.
-    let script = guest.join("image.ld");
-    let flags = ["-Crelocation-model=static", &format!("-Clink-arg=-T{}", script.display())];
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    cargo.env("CARGO_PROFILE_RELEASE_PANIC", "abort").env("CARGO_PROFILE_RELEASE_LTO", "fat");
-    cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1").env("CARGO_PROFILE_RELEASE_DEBUG", "0");
-    cargo.args(["build", "--release", "--locked", "--quiet", "--features", "images"]);
-    for name in names {
-        cargo.arg("--bin").arg(format!("quietcore-image-{name}"));
-    }
-    cargo.arg("--manifest-path").arg(guest.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(target_folder).args(["--target", BARE]);
-    cargo.current_dir(guest);
-    let status = cargo.status().unwrap_or_else(|error| panic!("cargo can't be started: {error}"));
-    assert!(status.success(), "the images of guests can't be built: {status}");
-    target_folder.join(BARE).join("release")
+/// Returns the folder of all that the outer cargo builds, which it has marked; it does not tell its
+/// path.
+fn target_folder(out: &Path) -> &Path {
+    out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).unwrap_or(out)
 }
 
 /// Returns the files that the images in a folder were made of: the sources, as the compiler lists

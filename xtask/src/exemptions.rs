@@ -66,14 +66,20 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a partition is assembled into the backend's own job",
     },
     Sideways {
+        from: "remote",
+        to: "api",
+        reason: "the client of a daemon speaks the daemon's contract",
+    },
+    Sideways {
         from: "guest",
         to: "probe",
         reason: "its images carry out probes, whose loops need no operating system",
     },
 ];
 
-/// The crate by which tests say that they could not run; every floor's tests may use it.
-pub(crate) const TEST_ONLY_CRATES: &[&str] = &["images", "skip"];
+/// The crates by which tests say that they could not run, and by which they and build scripts get
+/// the images of guests; those of every floor may use them.
+pub(crate) const CRATES_OF_NO_FLOOR: &[&str] = &["images", "skip"];
 
 /// Folders and files in which `unsafe` may stand; a folder is written with its last `/`.
 pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[

@@ -37,6 +37,8 @@ pub(crate) struct Dependency {
     pub(crate) line: usize,
     /// `true` if only tests use it.
     pub(crate) for_tests: bool,
+    /// `true` if only the build script uses it.
+    pub(crate) for_build: bool,
     /// `true` if version and source come from the workspace.
     pub(crate) inherited: bool,
 }
@@ -130,9 +132,7 @@ fn read_dependencies(
     renames: &Renames,
     dependencies: &mut Vec<Dependency>,
 ) {
-    let sections =
-        [("dependencies", false), ("build-dependencies", false), ("dev-dependencies", true)];
-    for (section, for_tests) in sections {
+    for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
         let entries = table.get(section).and_then(|entries| entries.get_ref().as_table());
         for (key, value) in entries.into_iter().flatten() {
             let own_rename = string_at(value.get_ref(), "package");
@@ -142,7 +142,8 @@ fn read_dependencies(
             dependencies.push(Dependency {
                 package,
                 line: line_at(text, key.span().start),
-                for_tests,
+                for_tests: section == "dev-dependencies",
+                for_build: section == "build-dependencies",
                 inherited: is_true(value.get_ref(), "workspace"),
             });
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use quietcore_clock::Monotonic;
 use quietcore_maindevice::{Expectation, Fieldbus};
-use quietcore_probe::ethercat::{Plan, measure};
+use quietcore_probe::ethercat::{Plan, RoundTrips};
 use quietcore_segment::device::NAMES;
 use quietcore_segment::{Options, Segment, SubDevice};
 use quietcore_units::{Causes, Nanos};
@@ -96,8 +96,10 @@ impl Own {
         let plan =
             Plan { cycles, warm_up_cycles: 1_000, period: None, timeout: TIMEOUT, limit: None };
         let measured = match &mut self.fieldbus {
-            Medium::Network(fieldbus) => measure(fieldbus, &Monotonic, &plan, || false),
-            Medium::InProcess(fieldbus) => measure(fieldbus, &Monotonic, &plan, || false),
+            Medium::Network(fieldbus) => RoundTrips::measure(fieldbus, &Monotonic, &plan, || false),
+            Medium::InProcess(fieldbus) => {
+                RoundTrips::measure(fieldbus, &Monotonic, &plan, || false)
+            }
         };
         let slowest = measured.sustained_rate().ok_or("the run was too short")?;
         Ok((slowest, measured.mean_rate()))

@@ -14,7 +14,7 @@ use quietcore_units::Nanos;
 
 use crate::cores::{Cores, together};
 use crate::findings::{Common, Findings, Goal};
-use crate::versions;
+use crate::peers::versions;
 
 /// Places of each queue.
 const SLOTS: u32 = 1024;

@@ -15,7 +15,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
 
 use crate::findings::{Common, Findings, Goal};
-use crate::versions;
+use crate::peers::versions;
 
 /// Values in a batch.
 const BATCH: usize = 10_000;

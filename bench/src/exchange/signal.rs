@@ -47,7 +47,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("signal", method, common, rounds);
     #[cfg(feature = "iceoryx2")]
-    findings.peer("iceoryx2", crate::versions::of_crate("iceoryx2"));
+    findings.peer("iceoryx2", crate::peers::versions::of_crate("iceoryx2"));
     let mut samples = Samples::default();
     pin(request.cores.cpu)?;
     for _ in 0..rounds {

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use quietcore_probe::osek::{ClockUsed, Routine, Variant};
 
 use crate::findings::{Common, Findings, Goal};
-use crate::versions;
+use crate::peers::versions;
 use block::{BlockArguments, SWITCHES, Took};
 use counts::Counts;
 use peers::Peers;

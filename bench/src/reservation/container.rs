@@ -70,7 +70,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let mut findings = Findings::begin("container", method, common, rounds);
     let _awake = Awake::hold(&mut findings);
     let cpus = CpuId::new(request.cpu).into_iter().collect();
-    let needs = ProbeNeeds { cpus: Some(cpus), memory: None, is_real_time: true };
+    let needs = ProbeNeeds { cpus: Some(cpus), is_real_time: true, ..ProbeNeeds::default() };
     let setting = BackendSetting::of_probe(Backend::Container, needs);
     let own_folder = Some(folder.path().to_owned());
     match Rooms::prepare([&setting].into_iter(), "bench", own_folder, None, None) {

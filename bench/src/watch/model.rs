@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The variables that are watched.
-pub(super) const ALL: &str = "wide_DW.cell";
+pub(crate) const ALL: &str = "wide_DW.cell";
 
 const HEADER: &str = "\
 #ifndef WIDE_H
@@ -93,7 +93,7 @@ sensitivity = 100
 ";
 
 /// Writes program and site file into a folder; the site file.
-pub(super) fn write(folder: &Path, cpu: u32, leaves: usize) -> Result<PathBuf, String> {
+pub(crate) fn write(folder: &Path, cpu: u32, leaves: usize) -> Result<PathBuf, String> {
     let model = folder.join("wide");
     let site = folder.join("wide.toml");
     let leaves = leaves.to_string();

@@ -134,6 +134,11 @@ impl<'map, W: Wire> Bus<'map, W> {
         })
     }
 
+    /// The MainDevice itself, for whoever drives its cycle in place of the scan cycle.
+    pub fn maindevice_mut(&mut self) -> &mut MainDevice<impl Wire + use<'map, W>> {
+        &mut self.maindevice
+    }
+
     /// The wire, to be told something while no cycle runs.
     pub fn wire_mut(&mut self) -> &mut W {
         self.maindevice.wire_mut().inner_mut()

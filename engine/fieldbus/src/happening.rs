@@ -3,8 +3,9 @@
 use quietcore_exchange::Happening;
 use quietcore_maindevice::Alarm;
 
-/// An alarm as an event; lost frames are counted and told elsewhere.
-pub(crate) fn happening(alarm: &Alarm) -> Option<Happening> {
+/// Returns an alarm as an event; `None` for lost frames and their return, which whoever drives the
+/// cycle counts and tells.
+pub fn happening(alarm: &Alarm) -> Option<Happening> {
     Some(match *alarm {
         Alarm::Lost { .. } | Alarm::Returned { .. } => return None,
         Alarm::WorkingCounter { subdevice, expected, found } => Happening::WorkingCounter {

@@ -29,5 +29,6 @@ pub mod job;
 mod stoppable;
 
 pub use bus::{Bus, BusError};
+pub use happening::happening;
 pub use job::{BusJob, JobError};
 pub use stoppable::RestUntil;

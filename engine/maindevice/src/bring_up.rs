@@ -224,7 +224,10 @@ fn timeouts() -> Timeouts {
 
 fn config(expectation: &Expectation) -> MainDeviceConfig {
     MainDeviceConfig {
-        dc_static_sync_iterations: expectation.static_sync_iterations,
+        dc_static_sync_iterations: match expectation.has_sync0() {
+            true => expectation.static_sync_iterations,
+            false => 0,
+        },
         retry_behaviour: RetryBehaviour::Count(10),
     }
 }

@@ -94,14 +94,16 @@ pub struct Expectation {
     /// Shift of SYNC0 against the start of a cycle.
     pub sync0_shift: Nanos,
     /// Number of times that the time is distributed before the first cycle, so that the clocks
-    /// agree.
+    /// agree, where a SubDevice is synchronised by SYNC0. Elsewhere no clock is waited for: the
+    /// frames of the cycle distribute the time, too.
     pub static_sync_iterations: u32,
     /// Time in which all SubDevices must reach OP, in all.
     pub patience: Nanos,
 }
 
 impl Expectation {
-    /// Takes whatever is there, at this cycle. Clocks are synchronised with 1000 iterations.
+    /// Takes whatever is there, at this cycle. No clock synchronises a SubDevice; where one does,
+    /// [`with`](Self::with) it among those expected, the time is distributed 1000 times.
     pub fn anything(cycle: Nanos) -> Self {
         Self {
             subdevices: None,
@@ -116,6 +118,12 @@ impl Expectation {
     #[must_use]
     pub fn with(self, subdevices: Vec<Expected>) -> Self {
         Self { subdevices: Some(subdevices), ..self }
+    }
+
+    /// Returns `true` if the clock of a SubDevice synchronises it.
+    pub(crate) fn has_sync0(&self) -> bool {
+        let mut expected = self.subdevices.iter().flatten();
+        expected.any(|one| one.synchronisation == Synchronisation::Sync0)
     }
 
     pub(crate) fn subdevice(&self, position: usize) -> Option<&Expected> {

@@ -11,6 +11,9 @@
 //!
 //! A folder with an OIL file is an OSEK program and goes another way: `recipe/kernel`.
 //!
+//! A folder that holds [`RECEIVED_MARK`], or lies below one that does, came from elsewhere: it is
+//! compiled in a sandbox or not at all, whoever builds it.
+//!
 //! The same sources, options and compiler give the same bytes, wherever they lie.
 
 mod collect;
@@ -44,12 +47,15 @@ use crate::symbols::{DataImage, Symbols, SymbolsFileError};
 use crate::value::Value;
 use image::LinkedFile;
 
-pub use compiler::CompilerError;
+pub use compiler::{CompilerError, Listener};
 pub use guest::{GuestError, Needed};
 pub use image::{DATA_BYTES_MAX, ImageError};
 pub use sources::FolderError;
 pub use store::BUILD_SCHEMA;
 pub use telling::{Foreign, Lack, Origin};
+
+/// Name of the file that marks a folder as received.
+pub const RECEIVED_MARK: &str = ".quietcore-received";
 
 /// The machine that a program is built for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,12 +101,16 @@ pub struct Options {
     pub compiler: Option<PathBuf>,
     /// Macros to define, each as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
+    /// The signals, queues and groups of its partition, of which an OSEK program may be notified.
+    pub carried: Vec<Carried>,
     /// Further folders to look for headers in.
     pub include: Vec<PathBuf>,
     /// Source files to leave out, relative to the folder; `*` and `?` are wildcards.
     pub leave_out: Vec<String>,
     /// Longest time that one run of the compiler may take.
     pub time_limit: Duration,
+    /// Hears what is compiled, and what the compiler says of it.
+    pub listener: Option<Listener>,
 }
 
 impl Default for Options {
@@ -115,11 +125,24 @@ impl Default for Options {
             rates: None,
             compiler: None,
             defines: Vec::new(),
+            carried: Vec::new(),
             include: Vec::new(),
             leave_out: Vec::new(),
             time_limit: Duration::from_secs(120),
+            listener: None,
         }
     }
+}
+
+/// A signal, queue or group that a channel carries to or from a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// Its name in C, without what stands before all of them: `setpoint_code`.
+    pub name: String,
+    /// `true` for a group, whose numbers are counted apart.
+    pub is_group: bool,
+    /// `true` where the program receives it, `false` where it sends it.
+    pub is_received: bool,
 }
 
 /// A built program with its variables.

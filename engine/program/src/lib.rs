@@ -35,7 +35,7 @@ pub mod symbolise;
 pub mod symbols;
 pub mod value;
 
-pub use build::{Build, BuildError, Diagnostic, Kind, Options, Target, build};
+pub use build::{Build, BuildError, Carried, Diagnostic, Kind, Options, Target, build};
 pub use carry::{CarryPlan, Copy, carry_over};
 pub use interface::Interface;
 pub use place::{Access, BitField, Enumeration, Memory, Scalar, VariableLocation};

@@ -13,6 +13,9 @@
 //! | 2 | interrupts raised since the board was switched on |
 //! | 3 | the guest's time stamp counter when the last one was raised |
 //!
+//! A guest whose host hears no port gives its orders in a word of the same page, behind those:
+//! [`OrderWord`].
+//!
 //! | port | written, 32 bits | read, 32 bits |
 //! |---|---|---|
 //! | [`PERIOD`](port::PERIOD) | the period, [`PERIOD_MIN`] to [`PERIOD_MAX`] in units of 10 ns | the period in force |
@@ -124,6 +127,40 @@ impl<'a> BoardPage<'a> {
     }
 }
 
+/// The word of the page by which a guest gives its orders to a host that hears no port: the period
+/// in its lower half, [`control`] in its upper one; zero until the first order.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderWord<'a>(&'a AtomicU64);
+
+impl<'a> OrderWord<'a> {
+    /// The number of the word in the page.
+    pub const INDEX: usize = WORDS;
+
+    /// Takes the word of that number for orders.
+    pub fn new(word: &'a AtomicU64) -> Self {
+        Self(word)
+    }
+
+    /// Sets the period, in units of 10 ns, of a board that is off. For the guest.
+    pub fn set_period(&self, units: u32) {
+        self.0.store(u64::from(units), Release);
+    }
+
+    /// Switches the board on or off. For the guest.
+    pub fn switch(&self, on: bool) {
+        let period = self.0.load(Relaxed) as u32;
+        let control = if on { control::ON } else { 0 };
+        self.0.store(u64::from(period) | u64::from(control) << 32, Release);
+    }
+
+    /// Returns the values of the registers of period and control; `None` before the first order.
+    /// For the host, which trusts neither.
+    pub fn orders(&self) -> Option<(u32, u32)> {
+        let word = self.0.load(Acquire);
+        (word != 0).then_some((word as u32, (word >> 32) as u32))
+    }
+}
+
 /// Converts counts of the time stamp counter to counts of the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register {
@@ -202,6 +239,19 @@ mod tests {
                 }
             }
         });
+    }
+
+    #[test]
+    fn orders_are_read_as_they_were_given() {
+        let word = AtomicU64::new(0);
+        let orders = OrderWord::new(&word);
+        assert_eq!(orders.orders(), None);
+        orders.set_period(PERIOD_MAX);
+        assert_eq!(orders.orders(), Some((PERIOD_MAX, 0)));
+        orders.switch(true);
+        assert_eq!(orders.orders(), Some((PERIOD_MAX, control::ON)));
+        orders.switch(false);
+        assert_eq!(orders.orders(), Some((PERIOD_MAX, 0)));
     }
 
     #[test]

@@ -21,11 +21,13 @@
 //! | [`RECORDS`] | the pages of the host page and the crash record | `0x6000` |
 //! | [`INTRODUCTION`] | the [`Introduction`]: how host and guest begin | where it likes |
 //! | [`END`] | the end of a guest that no port is heard of | where it likes |
+//! | [`BOARD`] | the page of a clock board, in the guest of a probe | [`BOARD_PLACE`] |
 //! | [`POST_OFFSET`] | the post | [`places::POST`](crate::places::POST) |
 //! | as the introduction says | the code of the programs in slot A and slot B | [`places::PROGRAM_CODE`](crate::places::PROGRAM_CODE) |
 //!
 //! The first vector of the doorbell is the host's call for
-//! [`ATTENTION`](crate::vector::ATTENTION).
+//! [`ATTENTION`](crate::vector::ATTENTION); in a guest with a clock board it is the board's
+//! interrupt.
 
 use core::sync::atomic::{
     AtomicU64,
@@ -79,6 +81,10 @@ pub const RECORDS_BYTES: u64 = 0x2000;
 pub const INTRODUCTION: u64 = 0x2000;
 /// Offset of the word with the status of a guest that has ended, plus one, where no port is heard.
 pub const END: u64 = 0x2800;
+/// Offset of the page of a clock board.
+pub const BOARD: u64 = 0x3000;
+/// The address of that page in the guest, which has programs only where it has no board.
+pub const BOARD_PLACE: u64 = 0xB000;
 /// Offset of the post.
 pub const POST_OFFSET: u64 = ALIGNMENT;
 
@@ -151,6 +157,11 @@ impl<'a> Introduction<'a> {
             self.words[word].store(offset, Relaxed);
         }
         self.words[KIND].store(MAGIC, Release);
+    }
+
+    /// Returns `true` if the guest has begun to take part: until then nobody needs to look closely.
+    pub fn has_begun(&self) -> bool {
+        self.words[ASKED].load(Acquire) != 0
     }
 
     /// Compares the counters from the host's side; `None` where the guest has not taken part until

@@ -9,7 +9,8 @@
 //! | [`area_key`] | an area: its [`Announcement`] |
 //! | [`DOORBELL`] | the host's port of the event channel by which it calls the guest |
 //!
-//! Areas have the numbers of [`devices`](crate::devices), and hold the same. The pages of an area
+//! Areas have the numbers of [`devices`](crate::devices), and hold the same; one more holds the
+//! [`ports`] of a Linux guest. The pages of an area
 //! have references in any order, too many for the store: they are listed in directories, pages of
 //! [`REFERENCES_PER_DIRECTORY`] little-endian words of 32 bits, which are granted as well.
 //!
@@ -20,6 +21,7 @@
 //! ```
 
 pub mod message;
+pub mod ports;
 mod ring;
 
 use core::fmt;

@@ -8,8 +8,9 @@
  * ComConf_ComSignalGroup_CHANNEL are defined for each, with `_` for `-`. All values of a channel that
  * are no queues form its group.
  *
- * No function waits but Com_WaitSignal() and Com_WaitSignalGroup(). A signal is sent by one task; one queue may be used by several tasks, of which
- * one at a time succeeds.
+ * No function waits but Com_WaitSignal() and Com_WaitSignalGroup(). A program with an OSEK kernel is
+ * notified of what comes, by an event, an activation or an ISR: see MESSAGE in docs/oil.md. A signal is
+ * sent by one task; one queue may be used by several tasks, of which one at a time succeeds.
  *
  * The program defines `quietcore_services_given` once, as a null pointer; its loader fills it in. As long
  * as it is null, every function returns #COM_SERVICE_NOT_AVAILABLE.
@@ -171,7 +172,8 @@ static inline uint8_t Com_GetSignalGroupState(Com_SignalGroupIdType SignalGroupI
 /** Never defined: a call is refused by the compiler. */
 uint8_t quietcore_never_waits(void)
     __attribute__((error("a program in a guest, or with an OSEK kernel, can't wait for a signal; "
-                         "look at it in each step with Com_ReceiveSignal or Com_GetSignalState")));
+                         "look at it in each step with Com_ReceiveSignal or Com_GetSignalState; with a "
+                         "kernel, be notified by a MESSAGE in the OIL file")));
 #endif
 
 /**

@@ -1,6 +1,6 @@
 /**
  * @file quietcore_services.h
- * @brief What a built program gets from whoever loaded it, version 4.
+ * @brief What a built program gets from whoever loaded it, version 5.
  *
  * The loader stores a table of these functions before it initialises the program. Programs call
  * them through Com.h; those from `due` on are for a program that is a kernel with tasks of its own.
@@ -9,7 +9,8 @@
  * All functions up to `now` may be called from any task of the partition, between its release and
  * its completion: none waits, allocates or calls the operating system. Those from `due` on belong
  * to the step of rate 0; elsewhere they do nothing, and what they tell is 0. Of them `interrupt_at`
- * alone calls the operating system, beside the last two, which wait in any task.
+ * alone calls the operating system, beside the two that wait, in any task. The last two may be called
+ * anywhere.
  */
 #ifndef QUIETCORE_SERVICES_H
 #define QUIETCORE_SERVICES_H
@@ -21,7 +22,7 @@ extern "C" {
 #endif
 
 /** Version of this table. */
-#define QUIETCORE_SERVICES_VERSION 4u
+#define QUIETCORE_SERVICES_VERSION 5u
 
 /** What a receiver knows about a signal or group beside its value. */
 struct quietcore_signal_state {
@@ -78,6 +79,11 @@ struct quietcore_services {
     /** These two wait, up to a limit in ns, where the program may: see Com.h. From version 4 on. */
     uint8_t (*wait_signal)(const void *context, uint16_t signal, void *value, uint64_t limit_ns);
     uint8_t (*wait_group)(const void *context, uint16_t group, uint64_t limit_ns);
+    /** How often a received signal or queue was sent so far; 0 for all else. It changes with each
+     *  sending, and asking clears nothing. From version 5 on. */
+    uint64_t (*signal_count)(const void *context, uint16_t signal);
+    /** The same for a received group. From version 5 on. */
+    uint64_t (*group_count)(const void *context, uint16_t group);
 };
 
 #ifdef __cplusplus

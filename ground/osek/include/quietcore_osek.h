@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /** Version of these layouts; the kernel refuses tables of another one. */
-#define QUIETCORE_OSEK_VERSION 1u
+#define QUIETCORE_OSEK_VERSION 2u
 
 /** Most tasks. */
 #define QUIETCORE_OSEK_TASKS_MAX 255u
@@ -37,6 +37,8 @@ extern "C" {
 #define QUIETCORE_OSEK_COUNTERS_MAX 32u
 /** Most schedule tables. */
 #define QUIETCORE_OSEK_SCHEDULE_TABLES_MAX 32u
+/** Most messages whose arrival something follows. */
+#define QUIETCORE_OSEK_MESSAGES_MAX 64u
 /** Most ISRs. */
 #define QUIETCORE_OSEK_ISRS_MAX 62u
 /** Most application modes. */
@@ -80,6 +82,16 @@ extern "C" {
 #define QUIETCORE_OSEK_CALLBACK 2u
 /** Advances the software counter `object` by one. */
 #define QUIETCORE_OSEK_INCREMENT_COUNTER 3u
+/** @} */
+
+/** @name What follows a message that has come */
+/** @{ */
+/** Activates the task `object`. */
+#define QUIETCORE_OSEK_NOTIFY_TASK 0u
+/** Sets `events` of the task `object`. */
+#define QUIETCORE_OSEK_NOTIFY_EVENT 1u
+/** Raises the ISR `object`, which is of category 2. */
+#define QUIETCORE_OSEK_NOTIFY_ISR 2u
 /** @} */
 
 /** A function of the program. */
@@ -157,6 +169,15 @@ struct quietcore_osek_schedule_table {
     uint32_t start;       /**< Ticks from StartOS() to its start then; at least 1. */
 };
 
+/** A message of the partition's channels, and what follows when it has come. */
+struct quietcore_osek_message {
+    uint64_t events;      /**< The events to set. */
+    uint16_t number;      /**< The number of the signal, queue or group, as Com.h has it. */
+    uint8_t object;       /**< The task, or the ISR. */
+    uint8_t notification; /**< QUIETCORE_OSEK_NOTIFY_TASK and so on. */
+    uint8_t is_group;     /**< 1 where `number` is that of a group. */
+};
+
 /** The hooks of the program; null where it has none. */
 struct quietcore_osek_hooks {
     quietcore_osek_entry startup;     /**< StartupHook() */
@@ -182,6 +203,7 @@ struct quietcore_osek_configuration {
     const struct quietcore_osek_schedule_table *schedule_tables;
     const struct quietcore_osek_expiry_point *expiry_points;
     const struct quietcore_osek_action *actions;
+    const struct quietcore_osek_message *messages;
     const char *const *task_names; /**< Names of the tasks, as many as tasks; null where unknown. */
     uint32_t task_count;
     uint32_t isr_count;
@@ -191,6 +213,7 @@ struct quietcore_osek_configuration {
     uint32_t schedule_table_count;
     uint32_t expiry_point_count;
     uint32_t action_count;
+    uint32_t message_count;
 };
 
 /** The tables of the program; generated. */
@@ -238,7 +261,7 @@ uint8_t quietcore_osek_start(const struct quietcore_osek_configuration *configur
 uint8_t quietcore_osek_initialize(const struct quietcore_osek_configuration *configuration,
                                   uint8_t mode, const struct quietcore_services *services);
 /**
- * @brief Raises the tick, as many ticks as are due, and runs the tasks until none is ready, or until
+ * @brief Looks at the messages, raises the tick, as many ticks as are due, and runs the tasks until none is ready, or until
  * the step has to be back.
  */
 void quietcore_osek_step(void);

@@ -5,8 +5,8 @@
 
 use crate::configuration::{
     ACTIVATIONS_MAX, ALARMS_MAX, Action, ActionKind, COUNTERS_MAX, Configuration,
-    INTERRUPT_LEVEL_MAX, ISRS_MAX, Kind, MODES_MAX, RESOURCES_MAX, SCHEDULE_TABLES_MAX,
-    SCHEDULER_LEVEL, Scale, TASKS_MAX, TICK_STEPS_MAX,
+    INTERRUPT_LEVEL_MAX, ISRS_MAX, Kind, MESSAGES_MAX, MODES_MAX, Message, Notification,
+    RESOURCES_MAX, SCHEDULE_TABLES_MAX, SCHEDULER_LEVEL, Scale, TASKS_MAX, TICK_STEPS_MAX,
 };
 
 /// The entry of a configuration that can't work, and the rule that it breaks.
@@ -41,6 +41,8 @@ pub enum Table {
     ExpiryPoints,
     /// `actions`
     Actions,
+    /// `messages`
+    Messages,
 }
 
 impl core::fmt::Display for Refusal {
@@ -75,6 +77,9 @@ pub fn check(configuration: &Configuration<'_>) -> Result<(), Refusal> {
     for index in 0..configuration.schedule_tables.len() {
         check_schedule_table(configuration, index)?;
     }
+    for (index, message) in configuration.messages.iter().enumerate() {
+        check_message(configuration, index, message)?;
+    }
     check_increments(configuration)?;
     check_steps(configuration)
 }
@@ -89,6 +94,7 @@ fn check_sizes(configuration: &Configuration<'_>) -> Result<(), Refusal> {
         (configuration.schedule_tables.len(), SCHEDULE_TABLES_MAX, Table::ScheduleTables),
         (configuration.expiry_points.len(), usize::from(u16::MAX), Table::ExpiryPoints),
         (configuration.actions.len(), usize::from(u16::MAX), Table::Actions),
+        (configuration.messages.len(), MESSAGES_MAX, Table::Messages),
     ];
     for (length, most, table) in sizes {
         hold(length <= most, table, 0, "there are no more entries than the kernel has places")?;
@@ -202,6 +208,26 @@ fn check_action(
     };
     let rule = "an action has a task, an extended task, a function or a software counter";
     hold(fits, table, index, rule)
+}
+
+fn check_message(
+    configuration: &Configuration<'_>,
+    index: usize,
+    message: &Message,
+) -> Result<(), Refusal> {
+    let object = usize::from(message.object);
+    let fits = match message.notification {
+        Notification::ActivateTask => object < configuration.tasks.len(),
+        Notification::SetEvent => {
+            let task = configuration.tasks.get(object);
+            task.is_some_and(|task| task.kind == Kind::Extended)
+        }
+        Notification::RaiseIsr => {
+            configuration.isrs.get(object).is_some_and(|isr| isr.category == 2)
+        }
+    };
+    let rule = "a notification has a task, an extended task or an ISR of category 2";
+    hold(fits, Table::Messages, index, rule)
 }
 
 fn check_schedule_table(configuration: &Configuration<'_>, index: usize) -> Result<(), Refusal> {

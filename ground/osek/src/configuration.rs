@@ -22,6 +22,8 @@ pub const ALARMS_MAX: usize = 255;
 pub const COUNTERS_MAX: usize = 32;
 /// The largest number of schedule tables.
 pub const SCHEDULE_TABLES_MAX: usize = 32;
+/// The largest number of messages whose arrival something follows: a bit each.
+pub const MESSAGES_MAX: usize = 64;
 /// The largest number of ISRs.
 pub const ISRS_MAX: usize = 62;
 /// The largest number of application modes.
@@ -241,6 +243,35 @@ pub struct ScheduleTable {
     pub start: u32,
 }
 
+/// The kinds of notifications: a message that has come leads to one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Notification {
+    /// Activates the task `object`.
+    ActivateTask = 0,
+    /// Sets `events` of the task `object`.
+    SetEvent = 1,
+    /// Raises the ISR `object`, which is of category 2. Beyond OSEK COM.
+    RaiseIsr = 2,
+}
+
+/// A message that comes from outside of the machine, with its notification (OSEK COM 3.0.3, 2.5).
+/// The port knows whether it has come.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Message {
+    /// The events that are set.
+    pub events: u64,
+    /// The number of the signal or group, as the port knows it.
+    pub number: u16,
+    /// The task, or the ISR.
+    pub object: u8,
+    /// The kind of notification.
+    pub notification: Notification,
+    /// `true` if `number` is that of a group.
+    pub is_group: bool,
+}
+
 /// The hooks of the program, where it has them.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -287,6 +318,8 @@ pub struct Configuration<'a> {
     pub expiry_points: &'a [ExpiryPoint],
     /// The actions of all expiry points.
     pub actions: &'a [Action],
+    /// The messages whose arrival something follows.
+    pub messages: &'a [Message],
 }
 
 impl Configuration<'_> {
@@ -311,6 +344,7 @@ impl Configuration<'_> {
         schedule_tables: &[],
         expiry_points: &[],
         actions: &[],
+        messages: &[],
     };
 
     /// The interrupt level while the kernel's state is in use: that of the most urgent ISR of

@@ -27,6 +27,8 @@ const CAPABILITIES_MAX: usize = 48;
 const VECTORS: u32 = 0x11;
 const VECTORS_ON: u32 = 1 << 31;
 const ALL_MASKED: u32 = 1 << 30;
+/// The last word of an entry of its table: the interrupt is held back.
+const HELD_BACK: u32 = 1;
 /// Address to which a message to the first processor is written.
 const FIRST_PROCESSOR: u32 = 0xFEE0_0000;
 
@@ -78,6 +80,9 @@ impl Function {
     /// `table` is the address at which the first words of its table are mapped.
     pub(super) unsafe fn direct_first_vector(self, table: u64, vector: u8) {
         let words: *mut u32 = ptr::with_exposed_provenance_mut(table as usize);
+        // Held back while it changes: a hypervisor looks at an entry when it is let in again.
+        // SAFETY: the last of the four words, as our caller promises.
+        unsafe { words.add(3).write_volatile(HELD_BACK) };
         for (index, word) in [FIRST_PROCESSOR, 0, u32::from(vector), 0].into_iter().enumerate() {
             // SAFETY: the four words of the first entry, as our caller promises.
             unsafe { words.add(index).write_volatile(word) };

@@ -15,13 +15,14 @@ mod results;
 
 use std::error::Error;
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
 
 use quietcore_lab::job::{ALIVE, JOB, Job, OUT, STATUS};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 use rustix::system::{RebootCommand, finit_module, reboot};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -110,12 +111,33 @@ fn run(job: &Job) -> i32 {
         .env("HOME", "/tmp")
         .env("LANG", "C.UTF-8")
         .env("OUT", OUT)
-        .status();
-    match started {
-        Ok(status) => status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1),
+        .spawn();
+    let ended = match started {
+        Ok(child) => wait_for(Pid::from_child(&child)),
         Err(error) => {
             eprintln!("quietcore-lab: can't run {program}: {error}");
-            NOT_STARTED
+            return NOT_STARTED;
+        }
+    };
+    match ended {
+        Ok(status) => {
+            let by_signal = || status.terminating_signal().map(|signal| 128 + signal);
+            status.exit_status().or_else(by_signal).unwrap_or(1)
+        }
+        Err(error) => {
+            eprintln!("quietcore-lab: can't wait for {program}: {error}");
+            1
+        }
+    }
+}
+
+/// Waits for a process, and collects all others that end meanwhile: those whose parents have ended
+/// are the first process's, and a program that ended one of them looks whether it is gone.
+fn wait_for(process: Pid) -> rustix::io::Result<WaitStatus> {
+    loop {
+        match retry_on_intr(|| wait(WaitOptions::empty()))? {
+            Some((ended, status)) if ended == process => return Ok(status),
+            _ => {}
         }
     }
 }

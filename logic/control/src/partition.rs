@@ -239,8 +239,9 @@ pub struct Opened {
     pub partition: String,
     /// Number of the build whose symbols these are, as the exchange's active slot says it.
     pub generation: u32,
-    /// Which exchange this is: raised whenever the partition gets a new one. A monitor that sees no
-    /// cycles any more asks again and maps the new one.
+    /// The exchange, by the instant at which its process was started, in ns since the machine was:
+    /// no other one has it, of the site's next life either. A monitor that sees no cycles any more
+    /// asks again and maps the new one.
     pub incarnation: u64,
     /// The file of the program's symbols, absolute.
     pub symbols: PathBuf,

@@ -25,14 +25,16 @@ pub struct Configuration {
     pub(crate) counters: Vec<Counter>,
     pub(crate) alarms: Vec<Alarm>,
     pub(crate) schedule_tables: Vec<ScheduleTable>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) message_places: Definitions,
     pub(crate) definitions: Definitions,
     pub(crate) remarks: Vec<Remark>,
 }
 
-/// The position in the text that asks for something the program has to define.
+/// The position in the text that asks for something the program or its partition has to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// The name of a task, of an ISR, of a callback or of a hook.
+    /// The name of a task, of an ISR, of a callback, of a hook or of a message.
     pub name: String,
     /// The position of that name.
     pub position: FilePosition,
@@ -243,6 +245,34 @@ pub struct ScheduleTable {
     pub start: u32,
 }
 
+/// The notification of a message that has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notification {
+    /// Activates the task of this number.
+    ActivateTask(usize),
+    /// Sets an event of a task.
+    SetEvent {
+        /// The number of the task.
+        task: usize,
+        /// The number of the event.
+        event: usize,
+        /// The bits of the event.
+        mask: u64,
+    },
+    /// Raises the ISR of this number.
+    RaiseIsr(usize),
+}
+
+/// A signal, queue or group that the partition receives, and what follows when it has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The name in the text: that of the signal, queue or group in C, without what stands before
+    /// all of them.
+    pub name: String,
+    /// The notification when it has come.
+    pub notification: Notification,
+}
+
 /// The schedule tables as the kernel has them: points and actions of all tables in a row, each
 /// table with the number of its first point, each point with that of its first action.
 #[derive(Debug)]
@@ -334,6 +364,16 @@ impl Configuration {
     /// Returns the schedule tables, in the order of their numbers.
     pub fn schedule_tables(&self) -> &[ScheduleTable] {
         &self.schedule_tables
+    }
+
+    /// Returns the messages that something follows, in the order of the text.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Returns the position of a message in the text, by its name.
+    pub fn message_place(&self, name: &str) -> Option<&Definition> {
+        self.message_places.0.iter().find(|place| place.name == name)
     }
 
     /// The time of a tick of the hardware counters, in ns; they all have the same. `None` where

@@ -47,7 +47,7 @@ mod unused;
 
 pub use configuration::{
     Action, Alarm, AlarmStart, Configuration, Counter, Definition, Event, ExpiryPoint, Hooks,
-    InternalResource, Isr, Mode, Resource, ScheduleTable, Task,
+    InternalResource, Isr, Message, Mode, Notification, Resource, ScheduleTable, Task,
 };
 pub use generate::{header, oil, rust, source};
 pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};

@@ -50,6 +50,13 @@ const fn about(kind: Kind) -> &'static str {
         Kind::Event => "An event of one or more tasks, of which each has 64 at most.",
         Kind::Counter => "A counter; at most 32. All hardware counters have the same tick.",
         Kind::Alarm => "An alarm on a counter; at most 255.",
+        Kind::Message => {
+            "A signal, a queue or a group that the partition receives, and what follows when it \
+             has come; at most 64. Its name is that of the macro in C without \
+             `ComConf_ComSignal_` or `ComConf_ComSignalGroup_`: `setpoint` is the group of \
+             channel `setpoint`, `setpoint_code` its signal or queue `code`. See \
+             [Notifications](#notifications)."
+        }
         Kind::ScheduleTable => {
             "A schedule table on a counter, after AUTOSAR OS; at most 32. The delays between its \
              expiry points are those that the counter can count, from `MINCYCLE` to \

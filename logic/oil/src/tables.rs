@@ -2,7 +2,9 @@
 
 use quietcore_osek::configuration::{self as kernel, ActionKind, Checking, Class, Entry, Hooks};
 
-use crate::configuration::{Action, AlarmStart, Configuration, ExpiryPoint, ScheduleTable};
+use crate::configuration::{
+    Action, AlarmStart, Configuration, ExpiryPoint, Notification, ScheduleTable,
+};
 
 /// A function that tables call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,11 +33,12 @@ pub struct Tables {
     schedule_tables: Vec<kernel::ScheduleTable>,
     expiry_points: Vec<kernel::ExpiryPoint>,
     actions: Vec<kernel::Action>,
+    messages: Vec<kernel::Message>,
 }
 
 impl Tables {
     /// The tables of a configuration. `function` gives the functions; of `hooks` those are used
-    /// that the configuration asks for.
+    /// that the configuration asks for. A message has its place in the text as its number.
     pub fn new(
         configuration: &Configuration,
         hooks: Hooks,
@@ -63,6 +66,7 @@ impl Tables {
             schedule_tables: schedule.tables.iter().map(|(it, first)| row(it, *first)).collect(),
             expiry_points: schedule.points.iter().map(|(it, first)| point(it, *first)).collect(),
             actions: schedule.actions.iter().map(|it| action(it, function)).collect(),
+            messages: messages(configuration),
         }
     }
 
@@ -82,6 +86,7 @@ impl Tables {
             schedule_tables: &self.schedule_tables,
             expiry_points: &self.expiry_points,
             actions: &self.actions,
+            messages: &self.messages,
         }
     }
 }
@@ -184,6 +189,28 @@ fn action(action: &Action, function: &mut dyn FnMut(Function<'_>) -> Entry) -> k
         Action::IncrementCounter(counter) => (ActionKind::IncrementCounter, *counter, 0, None),
     };
     kernel::Action { kind, object: small(object), events, callback }
+}
+
+fn messages(configuration: &Configuration) -> Vec<kernel::Message> {
+    let messages = configuration.messages.iter().enumerate();
+    messages
+        .map(|(number, message)| {
+            let (notification, object, events) = match message.notification {
+                Notification::ActivateTask(task) => (kernel::Notification::ActivateTask, task, 0),
+                Notification::SetEvent { task, mask, .. } => {
+                    (kernel::Notification::SetEvent, task, mask)
+                }
+                Notification::RaiseIsr(isr) => (kernel::Notification::RaiseIsr, isr, 0),
+            };
+            kernel::Message {
+                events,
+                number: small(number),
+                object: small(object),
+                notification,
+                is_group: false,
+            }
+        })
+        .collect()
 }
 
 /// A number as the kernel's tables have it; their sizes are checked.

@@ -66,6 +66,9 @@ pub struct Record {
     /// The kind of quantity, with what only that has.
     #[serde(flatten)]
     pub measured: Measured,
+    /// The variant of an experiment, with its blocks; `None` outside of experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<Trial>,
     /// Counters beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -107,6 +110,7 @@ impl Record {
             release: Histogram::new(),
             wakeup: None,
             measured: Measured::default(),
+            trial: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             ledgers: None,
@@ -138,13 +142,13 @@ impl Record {
     /// Returns `true` if it was measured in one go, without the part of an interrupted run or the
     /// blocks of an experiment.
     pub(crate) fn is_of_one_part(&self) -> bool {
-        self.trial().is_none() && self.conditions.earlier_part.is_none()
+        self.trial.is_none() && self.conditions.earlier_part.is_none()
     }
 
     /// Returns `true` if it is of releases, which classes judge, and not of a routine, an
     /// interrupt, accesses to memory, round trips of frames, or the short blocks of an experiment.
     pub fn is_of_releases(&self) -> bool {
-        self.releases().is_some_and(|run| run.trial.is_none())
+        self.releases().is_some() && self.trial.is_none()
     }
 
     /// Returns the wake-up latency as a record of its own, named after this one; `None` in mode
@@ -158,6 +162,7 @@ impl Record {
         record.counters.longest_miss_run = None;
         record.counters.difference_sum_ns = None;
         record.measured = Measured::default();
+        record.trial = None;
         record.spikes.clear();
         record.ledgers = None;
         record.timeline = Timeline::default();

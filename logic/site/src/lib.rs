@@ -48,7 +48,10 @@ pub use init::{
     init, init_found,
 };
 pub use machine::{CacheWays, Machine, Obstacle, PageColoursError};
-pub use plan::{Degradation, Monitored, Plan, Refusal, Step, TaskStart, plan, plan_run};
+pub use plan::{
+    Degradation, LeftOut, Monitored, Plan, Refusal, Step, TaskStart, Turns, plan, plan_run,
+    plan_turns, turns,
+};
 pub use problem::{KeyPosition, PROBLEMS_MAX, Problem, Problems, Remark};
 pub use raw::Policy;
 pub use read::read;
@@ -67,4 +70,4 @@ pub use site::{
     Startup, SubDevice, Substitute, Task, Traffic, UnknownLoadKind, Vcr, WATCHDOG_FREEWHEELING,
     WORKERS_MAX, Wire, real_time_share,
 };
-pub use variant::BackendChange;
+pub use variant::{BackendChange, with_accelerator};

@@ -50,6 +50,10 @@ impl BackendChange {
             partition.remove(GUEST);
             return;
         }
+        if !self.backend.declaration().has_accelerator {
+            drop_accelerator(partition);
+            return;
+        }
         let Some(accelerator) = self.accelerator else { return };
         let word = match accelerator {
             Accelerator::Kvm => "kvm",
@@ -65,6 +69,34 @@ impl BackendChange {
             }
         }
     }
+}
+
+/// Takes away how the guest's instructions are run, and `guest` with it where it says no more.
+fn drop_accelerator(partition: &mut dyn TableLike) {
+    let Some(guest) = partition.get_mut(GUEST).and_then(Item::as_table_like_mut) else { return };
+    guest.remove("accelerator");
+    if guest.is_empty() {
+        partition.remove(GUEST);
+    }
+}
+
+/// Returns the text of a site file in which the instructions of all guests are run in this way,
+/// where their backend leaves the choice.
+///
+/// # Errors
+/// When the text is no TOML.
+pub fn with_accelerator(text: &str, accelerator: Accelerator) -> Result<String, TomlError> {
+    let mut document: DocumentMut = text.parse()?;
+    if let Some(partitions) = document.get_mut("partition") {
+        for partition in tables(partitions) {
+            let written = partition.get("backend").and_then(Item::as_str);
+            let backend = written.and_then(Backend::by_name).unwrap_or_default();
+            if backend.declaration().has_accelerator {
+                BackendChange { backend, accelerator: Some(accelerator) }.change(partition);
+            }
+        }
+    }
+    Ok(document.to_string())
 }
 
 /// Replaces a value; what stands around it, such as a comment behind it, belongs to it.
@@ -107,6 +139,31 @@ mod tests {
         let axis = &site.partitions()[0];
         assert_eq!((axis.backend, axis.accelerator), (Backend::Qemu, Accelerator::Tcg));
         assert_eq!(changed(TEXT, Backend::Qemu, None), TEXT);
+        // Linux moves from QEMU to Xen, which has no choice of how instructions are run.
+        let linux = "system = \"linux\"\nimage = \"g\"\n";
+        let text =
+            TEXT.replace("accelerator = \"tcg\"\n", &format!("accelerator = \"tcg\"\n{linux}"));
+        let xen = changed(&text, Backend::Xen, None);
+        let expected = TEXT.replace("\"qemu\" # now", "\"xen\" # now");
+        assert_eq!(xen, expected.replace("accelerator = \"tcg\"\n", linux));
+        let own = expected.replace("[partition.guest]\naccelerator = \"tcg\"\n", "");
+        assert_eq!(changed(TEXT, Backend::Xen, None), own, "nothing is left to say");
+    }
+
+    #[test]
+    fn every_guest_with_a_choice_is_emulated_and_nothing_else_changes() {
+        let guest = TEXT.replace("accelerator = \"tcg\"", "");
+        let text = format!(
+            "{guest}[[partition]]\nname = \"other\"\nclass = \"motion-control\"\n[partition.vcr]\n\
+             cpus = [2]\n"
+        );
+        let changed = with_accelerator(&text, Accelerator::Tcg).unwrap();
+        assert_eq!(changed.matches("tcg").count(), 1, "{changed}");
+        let site = read("s.toml", changed.as_bytes(), &catalogue()).unwrap();
+        assert_eq!(site.partitions()[0].accelerator, Accelerator::Tcg);
+        assert_eq!(site.partitions()[1].backend, Backend::Process);
+        assert_eq!(with_accelerator(&changed, Accelerator::Tcg).unwrap(), changed);
+        assert!(with_accelerator("partition = ", Accelerator::Tcg).is_err());
     }
 
     #[test]

@@ -17,6 +17,6 @@ pub use cpu_list::CpuList;
 pub use doctor::{Area, Finding, Severity};
 pub use facts::CacheGround;
 pub use facts::Facts;
-pub use machine::{boot, running_partitions};
+pub use machine::{boot, cpu_use, running_partitions};
 pub use reading::{Reading, error_text};
 pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT, marked};

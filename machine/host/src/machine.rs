@@ -1,6 +1,7 @@
 //! Makes the facts that a plan needs from those of this machine.
 
 pub mod boot;
+pub mod cpu_use;
 pub mod running_partitions;
 
 use quietcore_site::{CacheWays, ContainerRuntime, Machine, Obstacle};
@@ -117,6 +118,10 @@ impl Facts {
         if xen.xl.get().is_none() {
             let remedy = "install it, such as Debian's package `xen-utils-common`";
             return obstacle("`xl` is not installed", remedy);
+        }
+        if xen.store.get().is_none() {
+            let remedy = "start `xenstored`, and then what Debian's `xencommons` starts after it";
+            return obstacle("Xen's store does not answer, for which `xl` waits", remedy);
         }
         match xen.granted_pages_max.get() {
             Some(pages) if *pages >= GRANTED_PAGES_LEAST => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::net::UnixListener;
 
 use tempfile::TempDir;
 
@@ -12,6 +13,8 @@ use crate::source::Source;
 /// A machine that a test describes.
 pub(crate) struct Machine {
     folder: TempDir,
+    /// Its services, which take connections.
+    services: Vec<UnixListener>,
     /// Results of attempts on this machine.
     pub(crate) attempts: Fake,
 }
@@ -21,6 +24,7 @@ impl Machine {
     pub(crate) fn empty() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a folder for the machine"),
+            services: Vec::new(),
             attempts: Fake::granting(),
         }
     }
@@ -105,7 +109,21 @@ impl Machine {
         ] {
             machine.write(path, text);
         }
+        machine.serve("run/xenstored/socket");
         machine
+    }
+
+    /// Has a service take connections at a socket.
+    fn serve(&mut self, path: &str) {
+        let place = self.folder.path().join(path);
+        fs::create_dir_all(place.parent().expect("a path below the root"))
+            .expect("the folder is ours");
+        self.services.push(UnixListener::bind(place).expect("a socket"));
+    }
+
+    /// Ends all services, whose sockets stay where they are, as after a kill.
+    pub(crate) fn end_services(&mut self) {
+        self.services.clear();
     }
 
     /// Writes a file, with the folders above it.

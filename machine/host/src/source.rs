@@ -8,6 +8,7 @@ use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -155,6 +156,11 @@ impl Source {
             path,
         )
         .map(drop)
+    }
+
+    /// Reads as present if whoever listens at a socket takes a connection. Closes it at once.
+    pub fn connects(&self, path: &str) -> Reading<()> {
+        outcome(UnixStream::connect(self.place(path)), path).map(drop)
     }
 
     /// The 64-bit word at an offset of a file; a model-specific register is read so.

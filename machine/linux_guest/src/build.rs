@@ -16,9 +16,10 @@ use crate::kernel::Kernel;
 use crate::modules::{self, NoModule};
 use crate::packages::NoPackage;
 
-/// The modules of the kernel that a guest needs: for the ports to its host, and for the interface
-/// of a fieldbus.
-pub const MODULES: &[&str] = &["virtio_pci", "virtio_console", "virtio_net"];
+/// The modules of the kernel that a guest needs: for the ports to its host, for the interface of a
+/// fieldbus, and in a domain of Xen for what dom0 gives it.
+pub const MODULES: &[&str] =
+    &["virtio_pci", "virtio_console", "virtio_net", "xen-evtchn", "xen-gntdev"];
 /// The folder of modules in a guest, in which the file names give the order of loading.
 pub const MODULES_FOLDER: &str = "/modules";
 /// Libraries beside those of the runtime, which programs of C and C++ need.

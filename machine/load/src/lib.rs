@@ -37,5 +37,6 @@ pub mod worker;
 pub use error::{FolderError, LoadError, RequestProblem};
 pub use pace::Pace;
 pub use parent::achieved::{Achieved, WorkerFault, WorkerProblem};
+pub use parent::check::default_size;
 pub use parent::set::LoadSet;
 pub use request::{LoadRequest, WORKER_LIMIT};

@@ -27,8 +27,8 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// As it stands on the board.
-    pub(crate) fn word(self) -> u32 {
+    /// Returns the word that stands for it, on the board and in the orders of a neighbour.
+    pub fn word(self) -> u32 {
         match self {
             Self::Full => 0,
             // The largest rate is as good as none.
@@ -38,8 +38,8 @@ impl Pace {
         }
     }
 
-    /// Decodes the word on the board.
-    pub(crate) fn of_word(word: u32) -> Self {
+    /// Returns the pace that a word stands for; each word stands for one.
+    pub fn of_word(word: u32) -> Self {
         match NonZeroU32::new(word) {
             None => Self::Full,
             Some(_) if word == REST_WORD => Self::Rest,

@@ -1,7 +1,7 @@
 //! The side of the parent: checking requests, starting workers, watching and ending them.
 
 pub(crate) mod achieved;
-mod check;
+pub(crate) mod check;
 mod child;
 mod facts;
 pub(crate) mod set;

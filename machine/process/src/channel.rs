@@ -100,7 +100,7 @@ impl ChannelMemory {
     }
 
     /// Maps the channel behind a descriptor that this process was started with: of a memory file,
-    /// or of `/dev/mem` where the channel is a `device`'s memory. The descriptor stays open.
+    /// or of a device where the channel is a `device`'s memory. The descriptor stays open.
     ///
     /// # Errors
     /// As for [`open`](Self::open), or when there is no such descriptor.

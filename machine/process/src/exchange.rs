@@ -77,7 +77,7 @@ impl Exchange {
         file: File,
         device: DeviceMemory,
     ) -> Result<Self, ExchangeError> {
-        let memory = SharedMemory::take(&MemorySource::new(file, Some(device)))?;
+        let memory = SharedMemory::take(&MemorySource::new(file, Some(device.clone())))?;
         // SAFETY: as in `create_with`; a device's memory can't shrink.
         let region = unsafe { Region::initialise(memory.base(), memory.bytes(), shape) }?;
         Ok(Self { region, memory, device: Some(device) })
@@ -99,7 +99,7 @@ impl Exchange {
         let memory = SharedMemory::open(source)?;
         // SAFETY: as in `create`; a device's memory can't shrink.
         let region = unsafe { Region::attach(memory.base(), memory.bytes()) }?;
-        Ok(Self { region, memory, device: source.device() })
+        Ok(Self { region, memory, device: source.device().cloned() })
     }
 
     /// Reads all of it into `bytes`, whatever is written to it meanwhile: whoever needs it of one
@@ -126,8 +126,8 @@ impl Exchange {
     }
 
     /// Returns the part of its file that it is, where that is a device.
-    pub fn device(&self) -> Option<DeviceMemory> {
-        self.device
+    pub fn device(&self) -> Option<&DeviceMemory> {
+        self.device.as_ref()
     }
 
     /// The region in it.
@@ -191,7 +191,7 @@ impl ExchangeView {
     /// Maps the first bytes of a device's memory.
     fn map_device(file: &File, bytes: u64) -> Result<Self, ExchangeError> {
         let file = file.try_clone().map_err(MemoryError::Unmapped)?;
-        let device = DeviceMemory { address: 0, bytes };
+        let device = DeviceMemory::first(bytes);
         let memory = SharedMemory::open_read_only(&MemorySource::new(file, Some(device)))?;
         // SAFETY: as in `open`; a device's memory can't shrink.
         let view = unsafe { View::attach(memory.base(), memory.bytes()) }?;

@@ -2,9 +2,10 @@
 //!
 //! Whoever makes it seals its size, and whoever maps it looks for the seal: a file that another
 //! process could shorten would end everyone who reads it. Memory of a device can't shrink: in a
-//! Linux guest that of a device of the guest's machine, which is reached through `/dev/mem`, and in
-//! dom0 of Xen the pages that `/dev/xen/gntalloc` grants a domain. The latter are those of the open
-//! file: whoever opens the device anew gets none of them.
+//! Linux guest that of a device of the guest's machine, which is reached through `/dev/mem`, or the
+//! [pages that it was granted](Granted), and in dom0 of Xen the pages that `/dev/xen/gntalloc`
+//! grants a domain. The latter are those of the open file: whoever opens the device anew gets none
+//! of them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,6 +18,8 @@ use rustix::fs::{
     FileType, MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::in_guest::granted::{Granted, GrantedPart};
 
 /// Why memory could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -41,14 +44,34 @@ pub enum MemoryError {
     NoDevice,
 }
 
-/// The memory of a device: for `/dev/mem` in the address space of a guest's machine, else in its
-/// file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceMemory {
-    /// Its address, at a page.
-    pub address: u64,
-    /// Its size in bytes, whole pages.
-    pub bytes: u64,
+/// The memory of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviceMemory {
+    /// A stretch of its file: for `/dev/mem` of the address space of a guest's machine.
+    Stretch {
+        /// Its first address, at a page.
+        address: u64,
+        /// Its size in bytes, whole pages.
+        bytes: u64,
+    },
+    /// Pages that dom0 of Xen grants this domain, where the file is `/dev/xen/gntdev`.
+    Granted(Granted),
+}
+
+impl DeviceMemory {
+    /// Returns the first bytes of a device's file, whole pages.
+    pub fn first(bytes: u64) -> Self {
+        Self::Stretch { address: 0, bytes }
+    }
+
+    /// Returns its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Stretch { bytes, .. } => *bytes,
+            Self::Granted(granted) => granted.bytes(),
+        }
+    }
 }
 
 /// A file of shared memory that this process was given: a sealed memory file, or a device with its
@@ -71,13 +94,26 @@ impl MemorySource {
     }
 
     /// Returns the part of the file that the memory is, where that is a device.
-    pub fn device(&self) -> Option<DeviceMemory> {
-        self.device
+    pub fn device(&self) -> Option<&DeviceMemory> {
+        self.device.as_ref()
     }
 
-    /// Returns the offset in the file at which the memory begins.
-    pub fn begin(&self) -> u64 {
-        self.device.map_or(0, |device| device.address)
+    /// Returns a part of the memory, whole pages, which can be mapped whole as long as what is
+    /// returned lives.
+    ///
+    /// # Errors
+    /// Those of the device, which may not give it.
+    pub fn part(&self, offset: u64, bytes: u64) -> io::Result<Part<'_>> {
+        Ok(match &self.device {
+            None => Part { file: &self.file, offset, _granted: None },
+            Some(DeviceMemory::Stretch { address, .. }) => {
+                Part { file: &self.file, offset: address + offset, _granted: None }
+            }
+            Some(DeviceMemory::Granted(granted)) => {
+                let part = granted.part(&self.file, offset, bytes)?;
+                Part { file: &self.file, offset: part.offset, _granted: Some(part) }
+            }
+        })
     }
 
     /// Checks that nobody can shorten the memory.
@@ -89,14 +125,39 @@ impl MemorySource {
         }
     }
 
-    /// Returns options that map all of it.
-    fn options(&self) -> Result<MmapOptions, MemoryError> {
-        let mut options = MmapOptions::new();
-        if let Some(device) = self.device {
-            let too_large = |_| MemoryError::Unmapped(io::ErrorKind::OutOfMemory.into());
-            options.offset(device.address).len(usize::try_from(device.bytes).map_err(too_large)?);
-        }
-        Ok(options)
+    /// Maps all of it as these options and `map` do.
+    fn map(
+        &self,
+        options: &mut MmapOptions,
+        map: impl FnOnce(&MmapOptions, &File) -> io::Result<MmapRaw>,
+    ) -> Result<MmapRaw, MemoryError> {
+        let Some(bytes) = self.device.as_ref().map(DeviceMemory::bytes) else {
+            return map(options, &self.file).map_err(MemoryError::Unmapped);
+        };
+        let too_large = |_| MemoryError::Unmapped(io::ErrorKind::OutOfMemory.into());
+        let length = usize::try_from(bytes).map_err(too_large)?;
+        let part = self.part(0, bytes).map_err(MemoryError::Unmapped)?;
+        map(options.offset(part.offset()).len(length), part.file()).map_err(MemoryError::Unmapped)
+    }
+}
+
+/// A part of shared memory that can be mapped.
+#[derive(Debug)]
+pub struct Part<'a> {
+    file: &'a File,
+    offset: u64,
+    _granted: Option<GrantedPart<'a>>,
+}
+
+impl Part<'_> {
+    /// Returns the file that it is mapped from.
+    pub fn file(&self) -> &File {
+        self.file
+    }
+
+    /// Returns its offset there.
+    pub fn offset(&self) -> u64 {
+        self.offset
     }
 }
 
@@ -131,9 +192,9 @@ impl SharedMemory {
     /// Maps memory that another process made, present, to be read and written.
     pub(crate) fn open(source: &MemorySource) -> Result<Self, MemoryError> {
         source.check()?;
-        let mapped = source.options()?.populate().map_raw(&source.file);
+        let map = source.map(MmapOptions::new().populate(), |it, file| it.map_raw(file))?;
         // The mapping stays when the file is closed.
-        Ok(Self { map: mapped.map_err(MemoryError::Unmapped)?, file: None })
+        Ok(Self { map, file: None })
     }
 
     /// Maps memory of a device that is zero and not used yet, present, to be read and written, and
@@ -149,9 +210,10 @@ impl SharedMemory {
     /// only reads has no deadline.
     pub(crate) fn open_read_only(source: &MemorySource) -> Result<Self, MemoryError> {
         source.check()?;
-        let mapped = source.options()?.map_raw_read_only(&source.file);
+        let mut options = MmapOptions::new();
+        let map = source.map(&mut options, |it, file| it.map_raw_read_only(file))?;
         // The mapping stays when the file is closed.
-        Ok(Self { map: mapped.map_err(MemoryError::Unmapped)?, file: None })
+        Ok(Self { map, file: None })
     }
 
     /// Returns the address of its mapping.

@@ -12,8 +12,8 @@ use quietcore_units::CpuSet;
 use super::group::{CpusetKind, PROCESSES};
 use super::holding::{Controls, Effect, Held, Outcome, Request};
 use super::journal::JournalError;
-use super::requests::{give, limit, limit_behind, requests};
-use super::setting::{LiveSettings, Setting};
+use super::requests::{give, limit, limit_behind, part, requests};
+use super::setting::{LiveSettings, Setting, pool};
 use super::tally::Tally;
 use quietcore_host::CpuList;
 use quietcore_host::Source;
@@ -33,6 +33,8 @@ pub struct RequestedSettings {
     pub traffic: Vec<Traffic>,
     /// Network cards that guests drive themselves.
     pub cards: Vec<GivenCard>,
+    /// CPUs that get a pool of Xen's for themselves, where that can be.
+    pub pools: Vec<CpuSet>,
 }
 
 impl RequestedSettings {
@@ -42,6 +44,7 @@ impl RequestedSettings {
             controls: site.controls().to_vec(),
             cpus: site.claimed_cpus(),
             huge_pages: site.huge_pages(),
+            pools: site.pools(),
             ..Self::unpinned(site)
         }
     }
@@ -51,7 +54,8 @@ impl RequestedSettings {
     pub fn under(site: &Site, profile: &Profile) -> Self {
         let controls = site.controls_under(profile).to_vec();
         let cpus = if profile.pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
-        Self { controls, cpus, huge_pages: site.huge_pages(), ..Self::unpinned(site) }
+        let pools = if profile.pinned { site.pools() } else { Vec::new() };
+        Self { controls, cpus, huge_pages: site.huge_pages(), pools, ..Self::unpinned(site) }
     }
 
     /// Collects the settings of a site while its partitions are not pinned, and no CPU is theirs.
@@ -61,7 +65,10 @@ impl RequestedSettings {
 
     /// Returns `true` if nothing is to be changed.
     pub fn is_empty(&self) -> bool {
-        self.controls.is_empty() && self.traffic.is_empty() && self.cards.is_empty()
+        self.controls.is_empty()
+            && self.traffic.is_empty()
+            && self.cards.is_empty()
+            && self.pools.is_empty()
     }
 }
 
@@ -75,7 +82,7 @@ impl RequestedSettings {
         card.map_or(Ok(()), |card| Err(not_given(card, "only root may do that".to_owned())))
     }
 
-    /// Lists the settings that partitions can't do without.
+    /// Lists the settings that partitions can't do without, but for pools.
     fn reservations(&self, source: &Source) -> impl Iterator<Item = Request<Cause>> {
         let request = |control, (setting, want)| Request { control, setting, want };
         let shares = self.traffic.iter().enumerate();
@@ -85,7 +92,8 @@ impl RequestedSettings {
         let behind = behind.map(move |it| request(Cause::Behind, it));
         let cards = self.cards.iter().enumerate();
         let cards = cards.map(move |(index, card)| request(Cause::Card(index), give(card)));
-        shares.chain(behind).chain(cards)
+        let pools = self.pools.iter().map(move |cpus| request(Cause::Pool, part(*cpus)));
+        shares.chain(behind).chain(cards).chain(pools)
     }
 }
 
@@ -126,6 +134,8 @@ enum Cause {
     Card(usize),
     /// It is the same share, kept to by the switch behind the interface.
     Behind,
+    /// It gives CPUs of a domain a pool of their own.
+    Pool,
 }
 
 /// The outcome of changing the settings.
@@ -222,6 +232,7 @@ impl Changed {
                     let reason = |failure: SettingFailure| failure.to_string();
                     words.push(given.map_err(|it| not_given(&wanted.cards[index], reason(it)))?);
                 }
+                Cause::Pool => words.push(pooled(&outcome)),
                 Cause::Behind => match limited(&outcome) {
                     Ok(limited) => words.push(limited),
                     Err(limit) => {
@@ -392,6 +403,15 @@ impl Outcome<Control> {
 fn limited(outcome: &Outcome<Cause>) -> Result<String, SettingFailure> {
     let Outcome { setting, wanted, .. } = outcome;
     outcome.failure().map_or_else(|| Ok(format!("{setting}: `{wanted}`")), Err)
+}
+
+/// Describes how CPUs of a domain are kept apart.
+fn pooled(outcome: &Outcome<Cause>) -> String {
+    let Outcome { setting, .. } = outcome;
+    match outcome.failure() {
+        None => format!("{setting}: its own, with the scheduler `{}`", pool::SCHEDULER),
+        Some(why) => format!("no pool of its own, and pinned all the same: {why}"),
+    }
 }
 
 fn refused(traffic: &Traffic, reason: String) -> ChangeError {

@@ -254,6 +254,10 @@ impl<S: Settings> Controls<S> {
                 opened.journal.prove(setting, &found);
             }
             Ok(found) => {
+                if setting.is_deferred() && written.is_ok() {
+                    // It may be on its way yet: only a write calls it back.
+                    let _ = self.settings.write(setting, &found);
+                }
                 opened.journal.drop_wish(name, setting);
                 opened.journal.prove(setting, &found);
             }

@@ -33,6 +33,7 @@ pub use holding::{Controls, Effect, Held, Left, Outcome, Recovery, Request};
 pub use journal::{JournalError, Store};
 pub use requests::requests;
 pub use resctrl::{HeldShare, MemoryShare, ResctrlError};
+pub use setting::tool::{Tool, ToolError};
 pub use setting::{Form, LiveSettings, Setting, SettingError, Settings};
 pub use tally::Tally;
 pub use want::Want;

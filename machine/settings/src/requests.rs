@@ -7,10 +7,12 @@
 //! | `power` | frequency, idle states and siblings of CPUs |
 //! | `traffic` | no control: what partitions may send, where their reservation says it |
 //! | `cards` | no control: network cards that guests drive themselves |
+//! | `pools` | no control: pools of Xen, where partitions are its domains |
 
 mod cards;
 mod cpusets;
 mod kernel;
+mod pools;
 mod power;
 mod traffic;
 
@@ -24,6 +26,7 @@ use quietcore_host::CpuList;
 use quietcore_host::Source;
 
 pub(super) use cards::give;
+pub(super) use pools::part;
 pub(super) use traffic::{limit, limit_behind};
 
 /// The settings that the controls which are wanted change on this machine for a holder of this

@@ -7,8 +7,9 @@
 pub(super) mod driver;
 pub(super) mod namespace;
 pub(super) mod policing;
+pub(super) mod pool;
 pub(super) mod qdisc;
-mod tool;
+pub(super) mod tool;
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -77,6 +78,11 @@ pub enum Setting {
         /// Name of the interface.
         interface: String,
     },
+    /// The pool of Xen that has CPUs.
+    Pool {
+        /// The CPUs, a list.
+        cpus: String,
+    },
 }
 
 impl Setting {
@@ -115,6 +121,7 @@ impl From<&Setting> for MachineSetting {
             Setting::Qdisc { interface, .. } => Self::Sending { interface },
             Setting::Driver { device } => Self::Driver { device },
             Setting::Policing { interface } => Self::Switched { interface },
+            Setting::Pool { cpus } => Self::Pool { cpus },
         }
     }
 }
@@ -254,6 +261,7 @@ impl Settings for LiveSettings {
             }
             Setting::Driver { device } => driver::read(&self.source, device),
             Setting::Policing { interface } => policing::read(&self.source, interface),
+            Setting::Pool { cpus } => pool::read(&self.source, cpus),
         }
     }
 
@@ -284,6 +292,7 @@ impl Settings for LiveSettings {
             }
             Setting::Driver { device } => driver::write(&self.source, device, value),
             Setting::Policing { interface } => policing::write(&self.source, interface, value),
+            Setting::Pool { cpus } => pool::write(&self.source, cpus, value),
         }
     }
 

@@ -40,6 +40,13 @@ fn instances(tracefs: &Tracefs) -> Vec<PathBuf> {
     own.map(|entry| entry.path()).collect()
 }
 
+/// Returns CPU, instant and content of each event. The name of its task is left out: the kernel
+/// looks it up whenever the trace is read, and may have forgotten it by then.
+fn events(trace: &str) -> Vec<&str> {
+    let events = trace.lines().filter(|line| !line.starts_with('#'));
+    events.map(|line| line.find(" [").map_or(line, |cpu| &line[cpu..])).collect()
+}
+
 /// Goal: the trace holds what happened until its switch was written, and nothing is left of it.
 /// Method: a sleep is traced, the switch written, and another sleep is not in the trace.
 #[test]
@@ -58,7 +65,7 @@ fn a_trace_ends_where_its_switch_is_written_and_is_removed() {
     let traced = read();
     assert!(traced.contains("sched_switch: prev_comm="), "{traced}");
     thread::sleep(Duration::from_millis(20));
-    assert_eq!(read(), traced, "it stands still");
+    assert_eq!(events(&read()), events(&traced), "it stands still");
     assert_eq!(instances(&tracefs).len(), 1);
     drop(instance);
     assert_eq!(instances(&tracefs), Vec::<PathBuf>::new());

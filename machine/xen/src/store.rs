@@ -1,5 +1,7 @@
-//! Xen's store, through the socket of `xenstored`. Whoever asks waits for some seconds at most.
+//! Xen's store, through the socket of `xenstored`, or in another domain through its kernel. Whoever
+//! asks in dom0 waits for some seconds at most.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use quietcore_boot::xen::message::{HEADER_BYTES, Header, kind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const SOCKET: &str = "/run/xenstored/socket";
+/// The store in a domain that is not dom0.
+const DEVICE: &str = "/dev/xen/xenbus";
 /// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Most events before an answer: more are no answer.
@@ -55,7 +59,7 @@ impl Store {
         Ok(Self::over(stream))
     }
 
-    /// Asks to be told when a domain ends; [`has_domain_ended`](Self::has_domain_ended) tells.
+    /// Asks to be told when a domain ends; [`a_domain_has_ended`](Self::a_domain_has_ended) tells.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -64,22 +68,37 @@ impl Store {
         self.ask(kind::WATCH, A_DOMAIN_ENDED, payload.as_bytes()).map(drop)
     }
 
-    /// Returns `true` if any domain has ended since the last call, and does not wait; also where
-    /// the store has gone, so that whoever asks looks itself.
-    pub fn has_domain_ended(&mut self) -> bool {
+    /// Returns `true` if any domain has ended since the last call. Waits only for the rest of a
+    /// message that has begun.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store has gone; this connection is of no use then.
+    pub fn a_domain_has_ended(&mut self) -> Result<bool, StoreError> {
         let mut polled = [PollFd::new(&self.stream, PollFlags::IN)];
         let is_waiting = poll(&mut polled, Some(&Timespec::default())) != Ok(0);
         if is_waiting {
-            // What it says does not matter; from one that has gone nothing can be received.
-            let received = self.receive();
-            self.has_event |= received.map_or(true, |(header, _)| header.kind == kind::WATCH_EVENT);
+            // What it says does not matter.
+            let (header, _) = self.receive()?;
+            self.has_event |= header.kind == kind::WATCH_EVENT;
         }
-        std::mem::take(&mut self.has_event)
+        Ok(std::mem::take(&mut self.has_event))
+    }
+}
+
+impl Store<File> {
+    /// Connects to the store in a domain that is not dom0, where keys are below its own path.
+    ///
+    /// # Errors
+    /// [`StoreError::Silent`].
+    pub fn in_domain() -> Result<Self, StoreError> {
+        let opened = File::options().read(true).write(true).open(DEVICE);
+        opened.map(Self::over).map_err(StoreError::Silent)
     }
 }
 
 impl<S: Read + Write> Store<S> {
-    fn over(stream: S) -> Self {
+    /// Speaks the store's protocol over any stream, such as a test's.
+    pub fn over(stream: S) -> Self {
         Self { stream, request: 0, has_event: false }
     }
 
@@ -215,6 +234,19 @@ mod tests {
         let mut store = told([event, message(kind::READ, 1, b"x")].concat());
         assert_eq!(store.read("/a").unwrap(), b"x");
         assert!(store.has_event);
+    }
+
+    #[test]
+    fn the_end_of_a_domain_is_told_apart_from_the_end_of_the_store() {
+        let (own, mut other) = UnixStream::pair().unwrap();
+        let mut store = Store::over(own);
+        assert!(!store.a_domain_has_ended().unwrap());
+        other.write_all(&message(kind::WATCH_EVENT, 0, b"@releaseDomain\0ended\0")).unwrap();
+        assert!(store.a_domain_has_ended().unwrap());
+        assert!(!store.a_domain_has_ended().unwrap(), "told once");
+        drop(other);
+        let gone = store.a_domain_has_ended().unwrap_err().to_string();
+        assert_eq!(gone, "Xen's store does not answer; is `xenstored` running?");
     }
 
     #[test]

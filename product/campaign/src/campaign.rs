@@ -53,8 +53,9 @@ pub struct Asked<'a> {
     pub length: Option<Length>,
     /// Limits of the evidence, a sentence each.
     pub limits: Vec<String>,
-    /// Measurements that the site file asks for and the command line left out.
-    pub not_chosen: Vec<NotMeasured>,
+    /// Measurements that the site file asks for and that were left out: by the command line, or
+    /// because this machine can't do them.
+    pub left_out: Vec<NotMeasured>,
 }
 
 /// An earlier folder that a campaign renews.
@@ -171,7 +172,7 @@ impl Campaign {
                 .collect(),
             length: asked.length,
             limits: asked.limits,
-            not_measured: reached.chain(asked.not_chosen).collect(),
+            not_measured: reached.chain(asked.left_out).collect(),
             probes: probes.iter().map(|probe| probe.entry(NOT_REACHED)).collect(),
             complete: false,
             renewal: None,
@@ -218,18 +219,25 @@ impl Campaign {
         };
         let site_bytes = asked.site_bytes;
         let mut campaign = Self::planned(writer, asked, runs, probes);
-        campaign.keep(renewal, &evidence.manifest);
+        campaign.keep(renewal, evidence);
         campaign.write_first(site_bytes)?;
         Ok(campaign)
     }
 
     /// Leaves out what a renewal does not measure again, and notes that in the manifest.
-    fn keep(&mut self, renewal: Renewal, earlier: &Manifest) {
-        let kept = |profile: &str| {
-            let is_it = |run: &Run| run.profile == profile && !renews_run(&renewal, run);
-            self.runs.iter().any(is_it)
+    fn keep(&mut self, renewal: Renewal, earlier: &Evidence) {
+        let Evidence { manifest: earlier, records, .. } = earlier;
+        let kept = |entry: &NotMeasured| {
+            self.runs.iter().any(|run| is_of(entry, run) && !renews_run(&renewal, run))
         };
-        self.manifest.not_measured.retain(|entry| !kept(&entry.profile));
+        // A partition that this machine has no more may have been measured alone, and still hold.
+        let taken_over = |entry: &NotMeasured| {
+            let is_of =
+                |it: &Record| (&it.partition, &it.profile) == (&entry.partition, &entry.profile);
+            let mut taken = renewal.taken_over.iter();
+            taken.any(|taken| records.iter().any(|it| it.name == taken.record && is_of(it)))
+        };
+        self.manifest.not_measured.retain(|entry| !kept(entry) && !taken_over(entry));
         self.runs.retain(|run| renews_run(&renewal, run));
         self.probes.retain(|probe| renews_probe(&renewal, probe));
         for entry in &mut self.manifest.probes {
@@ -277,8 +285,7 @@ impl Campaign {
             same_programs(&writer, run)?;
         }
         writer.unseal()?;
-        let missing =
-            |run: &Run| manifest.not_measured.iter().any(|entry| entry.profile == run.profile);
+        let missing = |run: &Run| manifest.not_measured.iter().any(|entry| is_of(entry, run));
         let runs = runs.into_iter().filter(missing).collect();
         let is_missing = |probe: &PlannedProbe| {
             let mut entries = manifest.probes.iter();
@@ -376,6 +383,7 @@ impl Campaign {
         stop: &AtomicBool,
     ) -> Result<Outcome, CampaignError> {
         for mut probe in std::mem::take(&mut self.probes) {
+            observer.tell(&probe.title());
             let measured = probe.measure(machine, observer, stop);
             if stop.load(Ordering::Relaxed) {
                 self.note_probe(&probe, &[], Some("interrupted; it is measured anew"))?;
@@ -418,7 +426,7 @@ impl Campaign {
 
     /// Notes the outcome of a run in the manifest: `because` is `None` when it was measured whole.
     fn note(&mut self, run: &Run, because: Option<&str>) -> Result<(), WriteError> {
-        self.manifest.not_measured.retain(|entry| entry.profile != run.profile);
+        self.manifest.not_measured.retain(|entry| !is_of(entry, run));
         let entries = because.into_iter().flat_map(|because| not_measured(run, because));
         self.manifest.not_measured.extend(entries);
         self.writer.manifest(&self.manifest)
@@ -460,6 +468,13 @@ fn same_programs(writer: &Writer, run: &Run) -> Result<(), CampaignError> {
     Ok(())
 }
 
+/// Returns `true` if an entry is about a partition in this run. Partitions that are measured alone
+/// have runs of the same profile.
+fn is_of(entry: &NotMeasured, run: &Run) -> bool {
+    let has = |partition: &str| run.partitions.iter().any(|it| it.name == partition);
+    entry.profile == run.profile && has(&entry.partition)
+}
+
 /// Returns an entry for each partition of a run that was not measured.
 fn not_measured<'a>(run: &'a Run, because: &'a str) -> impl Iterator<Item = NotMeasured> + 'a {
     run.partitions.iter().map(move |partition| NotMeasured {
@@ -471,43 +486,4 @@ fn not_measured<'a>(run: &'a Run, because: &'a str) -> impl Iterator<Item = NotM
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use quietcore_evidence::read_manifest;
-
-    use super::*;
-    use crate::world::simulated::{Simulated, Told, begun, runs};
-
-    /// Goal: a campaign that was interrupted keeps the cycles of that part, and goes on with what
-    /// is missing alone.
-    /// Method: the second of two profiles is told to stop after ten seconds.
-    #[test]
-    fn a_campaign_that_was_interrupted_goes_on_and_loses_no_cycle() {
-        let folder = tempfile::tempdir().unwrap();
-        let evidence = folder.path().join("evidence");
-        let world = Simulated::on_time();
-        let stop = Arc::new(AtomicBool::new(false));
-        let mut campaign = begun(&evidence);
-        let mut told = Told { stop: Some((Arc::clone(&stop), 700)) };
-        let outcome =
-            world.with_machine(|machine| campaign.measure_all(machine, &mut told, &stop)).unwrap();
-        assert_eq!((outcome, world.counts()), (Outcome::Interrupted, (2, 2)));
-        let earlier = read_record(&evidence, "axis.tp2.cpu1").unwrap();
-        assert!(earlier.interrupted && earlier.release.count() > 9_000);
-        stop.store(false, Ordering::Relaxed);
-        let (writer, manifest) =
-            (Writer::open(&evidence).unwrap(), read_manifest(&evidence).unwrap());
-        let mut campaign = Campaign::resume(writer, manifest, "", "", runs(), Vec::new()).unwrap();
-        let missing: Vec<_> = campaign.runs().iter().map(|run| run.profile.clone()).collect();
-        assert_eq!(missing, ["tp2"]);
-        let outcome = world
-            .with_machine(|machine| campaign.measure_all(machine, &mut Told::default(), &stop))
-            .unwrap();
-        assert_eq!((outcome, world.counts()), (Outcome::Completed, (3, 3)));
-        let whole = read_record(&evidence, "axis.tp2.cpu1").unwrap();
-        assert_eq!(whole.release.count(), earlier.release.count() + 60_000);
-        let manifest = read_manifest(&evidence).unwrap();
-        assert!(manifest.complete && manifest.not_measured.is_empty());
-    }
-}
+mod tests;

@@ -394,6 +394,7 @@ fn record(
         release,
         wakeup,
         measured: Measured::releases(scan),
+        trial: None,
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
         ledgers: None,

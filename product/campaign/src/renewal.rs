@@ -1,7 +1,8 @@
 //! The choice of what of an evidence folder is measured again. Pure.
 //!
 //! A profile is renewed whole, because its partitions run at the same time; so is a probe of a
-//! partition. Nothing is measured again for its verdict: a FAIL that still holds is taken over.
+//! partition. Where a campaign measures each partition alone, each is renewed on its own under each
+//! profile. Nothing is measured again for its verdict: a FAIL that still holds is taken over.
 
 use std::collections::BTreeMap;
 
@@ -28,13 +29,15 @@ pub struct RenewalPlan {
 pub struct NotEnded;
 
 impl RenewalPlan {
-    /// Decides about each profile and probe of a campaign. `changes` returns the changes by which
-    /// records of a partition have expired.
+    /// Decides about each profile and probe of a campaign; about each of these `runs` and what was
+    /// measured beside them, where it measures each partition alone. `changes` returns the changes
+    /// by which records of a partition have expired.
     ///
     /// # Errors
     /// [`NotEnded`] where the campaign was interrupted.
     pub fn of(
         evidence: &Evidence,
+        alone: Option<&[Run]>,
         changes: &mut dyn FnMut(&str, &[&Record]) -> Vec<Change>,
     ) -> Result<Self, NotEnded> {
         let manifest = &evidence.manifest;
@@ -42,12 +45,9 @@ impl RenewalPlan {
             return Err(NotEnded);
         }
         let mut plan = Self::default();
-        for (profile, _) in &manifest.profiles {
-            let is_of = |record: &&Record| record.is_of_releases() && record.profile == *profile;
-            let records: Vec<&Record> = evidence.records.iter().filter(is_of).collect();
-            let mut missing = manifest.not_measured.iter().filter(|it| it.profile == *profile);
-            let because = missing.next().map(|it: &NotMeasured| it.because.clone());
-            plan.add(CampaignPart::Profile(profile.clone()), &records, because, changes)?;
+        match alone {
+            Some(runs) => plan.add_each_alone(evidence, runs, changes)?,
+            None => plan.add_profiles(evidence, changes)?,
         }
         for entry in &manifest.probes {
             let ProbeEntry { probe: name, partition, .. } = entry;
@@ -60,6 +60,55 @@ impl RenewalPlan {
             plan.add(part, &records, entry.not_measured.clone(), changes)?;
         }
         Ok(plan)
+    }
+
+    /// Adds the profiles of a campaign, whose partitions run at the same time.
+    fn add_profiles(
+        &mut self,
+        evidence: &Evidence,
+        changes: &mut dyn FnMut(&str, &[&Record]) -> Vec<Change>,
+    ) -> Result<(), NotEnded> {
+        let manifest = &evidence.manifest;
+        for (profile, _) in &manifest.profiles {
+            let is_of = |record: &&Record| record.is_of_releases() && record.profile == *profile;
+            let records: Vec<&Record> = evidence.records.iter().filter(is_of).collect();
+            let mut missing = manifest.not_measured.iter().filter(|it| it.profile == *profile);
+            let because = missing.next().map(|it: &NotMeasured| it.because.clone());
+            self.add(CampaignPart::Profile(profile.clone()), &records, because, changes)?;
+        }
+        Ok(())
+    }
+
+    /// Adds each partition under each profile. What was not measured before and can't be measured
+    /// now, as there is no run of it, is left as it is.
+    fn add_each_alone(
+        &mut self,
+        evidence: &Evidence,
+        runs: &[Run],
+        changes: &mut dyn FnMut(&str, &[&Record]) -> Vec<Change>,
+    ) -> Result<(), NotEnded> {
+        let possible = runs.iter().flat_map(|run| {
+            run.partitions.iter().map(|it| (it.name.as_str(), run.profile.as_str()))
+        });
+        let releases = || evidence.records.iter().filter(|record| record.is_of_releases());
+        let measured = releases().map(|it| (it.partition.as_str(), it.profile.as_str()));
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for pair in possible.chain(measured) {
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        for (partition, profile) in pairs {
+            let is_it = |of: (&str, &str)| of == (partition, profile);
+            let records: Vec<&Record> =
+                releases().filter(|it| is_it((&it.partition, &it.profile))).collect();
+            let mut missing = evidence.manifest.not_measured.iter();
+            let because = missing.find(|it| is_it((&it.partition, &it.profile)));
+            let because = because.map(|it| it.because.clone());
+            let (partition, profile) = (partition.to_owned(), profile.to_owned());
+            self.add(CampaignPart::Alone { partition, profile }, &records, because, changes)?;
+        }
+        Ok(())
     }
 
     /// Adds a part with its records; `missing` is the reason why they are not all there.
@@ -107,14 +156,18 @@ impl RenewalPlan {
 
 /// Returns `true` if a run is to be made.
 pub(crate) fn renews_run(renewal: &Renewal, run: &Run) -> bool {
-    let is_it = |part: &CampaignPart| *part == CampaignPart::Profile(run.profile.clone());
-    renewal.measured_again.iter().any(|again| is_it(&again.part))
+    let has = |partition: &str| run.partitions.iter().any(|it| it.name == partition);
+    renewal.measured_again.iter().any(|again| match &again.part {
+        CampaignPart::Profile(profile) => *profile == run.profile,
+        CampaignPart::Alone { partition, profile } => *profile == run.profile && has(partition),
+        CampaignPart::Probe { .. } => false,
+    })
 }
 
 /// Returns `true` if a probe is to measure.
 pub(crate) fn renews_probe(renewal: &Renewal, probe: &PlannedProbe) -> bool {
     renewal.measured_again.iter().any(|again| match &again.part {
-        CampaignPart::Profile(_) => false,
+        CampaignPart::Profile(_) | CampaignPart::Alone { .. } => false,
         CampaignPart::Probe { name, partition } => probe.is_called(name, partition),
     })
 }

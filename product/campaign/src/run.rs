@@ -66,12 +66,21 @@ pub struct NeighbourRun {
     pub processors: Option<u32>,
     /// The setting of its backend.
     pub setting: BackendSetting,
+    /// `true` if it is told its pace and asked for its work; otherwise it works as fast as it can,
+    /// and tells of that once a second.
+    pub is_paced: bool,
 }
 
 impl Run {
     /// Returns the time that it takes, warm-up included: that of the slowest partition.
     pub fn duration(&self) -> Nanos {
         self.partitions.iter().map(|partition| partition.work.duration()).max().unwrap_or_default()
+    }
+
+    /// Returns the settings of the backends of its partitions and neighbours.
+    pub fn backends(&self) -> impl Iterator<Item = &BackendSetting> {
+        let of_neighbours = self.neighbours.iter().map(|it| &it.setting);
+        self.partitions.iter().map(|it| &it.setting).chain(of_neighbours)
     }
 
     /// Returns the partitions, each with the CPUs that its tasks are pinned to.
@@ -147,6 +156,7 @@ fn neighbours(profile: &Profile, others: CpuSet, programs: &Programs) -> Vec<Nei
         cpus,
         processors,
         setting: kind.setting(cpus, places.processors, neighbours.guest_memory()),
+        is_paced: false,
     };
     placed.map(neighbour).collect()
 }

@@ -306,7 +306,7 @@ fn a_campaign_does_not_go_on_with_another_program_or_kernel() {
         started_at: "2026-01-02T03:04:05Z",
         length: None,
         limits: Vec::new(),
-        not_chosen: Vec::new(),
+        left_out: Vec::new(),
     };
     let first = runs_of(folder.path(), 0);
     let writer = Writer::create(&evidence).unwrap();

@@ -1,7 +1,7 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
 //! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
-//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, controls
-//! and neighbours that were tried, an isolation matrix, and an empty one.
+//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, late
+//! releases, controls and neighbours that were tried, an isolation matrix, and an empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples [FOLDER..]
@@ -25,10 +25,11 @@ use quietcore_record::record::{
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use quietcore_units::SchedulingPolicy;
 use serde_json::json;
-use synthetic::experiment::{compared, disturbed, tuned};
+use synthetic::experiment::{compared, compared_by_routines, disturbed, tuned};
 use synthetic::interrupt::interrupt;
 use synthetic::isolation::isolation;
 use synthetic::kernel::kernel;
+use synthetic::late::late;
 use synthetic::memory::memory;
 use synthetic::{
     ASLEEP, LOUD, QUIET, Shape, evidence, on_cpus, papers_load, record, with_program, without,
@@ -52,9 +53,11 @@ fn main() -> io::Result<()> {
         ("kernel", kernel(&[100, 100_000])),
         ("interrupt", interrupt()),
         ("memory", memory(true)),
+        ("late", late()),
         ("tune", tuned()),
         ("disturb", disturbed()),
         ("cost", compared()),
+        ("cost-of-routines", compared_by_routines()),
         ("isolation", isolation(Some(45_000.0))),
         ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];

@@ -180,7 +180,8 @@ fn published_beside(evidence: &Evidence) -> Vec<Published> {
     }]
 }
 
-fn published_box(row: BoxPlot) -> PublishedBox {
+/// Returns a published box plot as the page draws it.
+pub(crate) fn published_box(row: BoxPlot) -> PublishedBox {
     PublishedBox {
         label: row.label,
         lower_whisker_ns: row.lower_whisker_ns,

@@ -11,6 +11,7 @@
 mod csv;
 mod doctor;
 mod elements;
+mod gantt;
 mod ledger;
 mod method;
 mod notices;

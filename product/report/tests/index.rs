@@ -7,6 +7,7 @@
 mod synthetic;
 
 use quietcore_evidence::Evidence;
+use quietcore_record::reason::NotReal;
 use quietcore_report::index::{Entry, GENERATOR, render};
 use roxmltree::Document;
 use synthetic::{LOUD, QUIET, evidence, record, without};
@@ -73,6 +74,53 @@ fn another_backend_is_a_change_of_its_own() {
     let told = words(body(&page));
     assert!(told.contains("◇ backend : process → container"), "{told}");
     assert!(!told.contains("container : not known"), "{told}");
+}
+
+/// Makes a run of the probe of routines in a backend, on this day of the month.
+fn routines(day: u32, backend: &str, loops: u64, change: impl Fn(&mut Evidence)) -> Entry {
+    let mut run = synthetic::kernel::kernel(&[loops]);
+    run.manifest.started_at = format!("2026-11-{day:02}T08:00:00Z");
+    for record in &mut run.records {
+        record.conditions.machine.insert("backend".to_owned(), backend.to_owned());
+    }
+    change(&mut run);
+    Entry::of(&format!("{backend}-{day}"), &run)
+}
+
+/// Goal: figure 4 of scordino2020 is one figure of all hypervisors, and says of each whether its
+/// times can be trusted. Method: runs of four backends, one of them twice and one emulated.
+#[test]
+fn routines_of_several_backends_stand_in_one_figure() {
+    let emulated = |run: &mut Evidence| {
+        let evidence = "emulated by QEMU (TCG)".to_owned();
+        run.records[1].invalid_because.push(NotReal::Guests { interpreted: evidence }.into());
+    };
+    let runs = [
+        routines(22, "xen", 100, |_| {}),
+        routines(21, "qemu", 200, emulated),
+        routines(20, "process", 300, |_| {}),
+        routines(20, "kvm", 400, |_| {}),
+        routines(21, "kvm", 500, emulated),
+    ];
+    let page = render("figure-4", &runs, &[], 0);
+    let figure = page.split("<section id=\"routines\"").nth(1).unwrap();
+    let figure = figure.split("</section>").next().unwrap();
+    let told = words(figure);
+    let legend =
+        "process, 300 loops kvm, 500 loops, not valid qemu, 200 loops, not valid xen, 100 loops";
+    assert!(told.contains(legend), "{told}");
+    let notice = "Not valid: kvm, qemu. Timing not valid: guests here are emulated by QEMU (TCG).";
+    assert!(told.contains(notice), "{told}");
+    assert!(!figure.contains("kvm-20"), "an older run of a backend is left out");
+    for class in ["s0", "s1", "s2", "s3"] {
+        let strokes = figure.matches(&format!("class=\"span {class}")).count();
+        assert_eq!(strokes, 11, "{class}: a stroke for each routine");
+    }
+    assert_eq!(figure.matches("class=\"span s2 doubtful\"").count(), 11);
+    let markup = figure.split("<svg").nth(1).unwrap().split("</svg>").next().unwrap();
+    Document::parse(&format!("<svg{markup}</svg>")).unwrap();
+    let alone = render("one", &runs[..1], &[], 0);
+    assert!(!alone.contains("id=\"routines\""), "one backend is compared with nothing");
 }
 
 #[test]

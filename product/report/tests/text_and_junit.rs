@@ -326,6 +326,7 @@ fn every_kind_of_evidence_fits_80_100_and_120_columns() {
         ("tuned", synthetic::experiment::tuned()),
         ("disturbed", synthetic::experiment::disturbed()),
         ("compared", synthetic::experiment::compared()),
+        ("compared by routines", synthetic::experiment::compared_by_routines()),
         ("isolation", synthetic::isolation::isolation(Some(30_000.0))),
         ("round trips", round_trips()),
     ];
@@ -453,4 +454,14 @@ fn an_injection_that_is_not_seen_is_never_called_seen() {
     let unseen = with(499_000);
     assert!(unseen.contains("the record does not show it"), "{unseen}");
     assert!(!unseen.contains("the probe sees"), "{unseen}");
+}
+
+#[test]
+fn a_late_release_is_told_with_its_largest_shares() {
+    let mut found = synthetic::late::late();
+    found.manifest.origin = Origin::Probe;
+    let page = text::render(&found, 100, false);
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("2 releases were later than 50 µs, all explained"), "{words}");
+    assert!(words.contains("498 µs at release 61 234: blocking threads, spinner (99,"), "{words}");
 }

@@ -7,9 +7,11 @@
 //!     ├── socket        its control socket
 //!     └── site.json     what runs: site file, partitions, since when
 //! RUN/@containers/      one folder a container that runs
+//! RUN/@daemon/          lock and socket of `quietcored`, as of a site
 //! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data,
 //!                       events
 //! STATE/@key/           the key that evidence is signed with
+//! STATE/@daemon/        what `quietcored` keeps
 //! ```
 //!
 //! | folder | first that applies |
@@ -69,7 +71,10 @@ const STATE_OF_ROOT: &str = "/var/lib/quietcore";
 /// Names in these folders that no site can have.
 const JOURNAL: &str = "@machine";
 const CONTAINERS: &str = "@containers";
+const DAEMON: &str = "@daemon";
 const KEY: &str = "@key";
+/// Name of the folder, in that of the daemon, of the sites whose texts it has received.
+const RECEIVED_SITES: &str = "sites";
 
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
@@ -132,6 +137,21 @@ pub enum PlaceError {
         site: String,
         /// Number of the process that runs it, where that has said so.
         pid: Option<u32>,
+    },
+    /// Another daemon of this user runs.
+    #[error("`quietcored` of this user runs already, process {}",
+        pid.map_or("unknown".to_owned(), |pid| pid.to_string()))]
+    DaemonRuns {
+        /// Number of its process, where that has said so.
+        pid: Option<u32>,
+    },
+    /// Another process listens at the socket and has no lock, as systemd has for the daemon.
+    #[error("another process listens at `{}`, such as systemd for `quietcored`; use that, with \
+        `systemctl start quietcored`, or end it with `systemctl stop quietcored.socket`",
+        path.display())]
+    SocketHeld {
+        /// Path of the socket.
+        path: PathBuf,
     },
     /// Two site files have the same number, a chance of one in four billion.
     #[error("`{}` is of the site file `{}`; rename one of them", folder.display(), owner.display())]
@@ -248,8 +268,14 @@ impl Places {
         &self.run
     }
 
+    /// Returns the path of the daemon's socket, whether it runs or not.
+    pub fn daemon_socket(&self) -> PathBuf {
+        self.run.join(DAEMON).join(SOCKET)
+    }
+
     /// Makes and returns the folder for what survives of a site that is written in `site_file`. A
-    /// site of the same name in another file, such as a copy of it, has another folder.
+    /// site of the same name in another file, such as a copy of it, has another folder; the
+    /// versions of a site that the daemon has received share one.
     ///
     /// # Errors
     /// [`PlaceError`] when there is nowhere to keep it, or the folder is not this user's.
@@ -257,7 +283,7 @@ impl Places {
         check_name(site)?;
         let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
         make_own_folder(state, STATE_VARIABLE)?;
-        let file = absolute(site_file)?;
+        let file = self.owner(site_file)?;
         let number = crc32fast::hash(file.as_os_str().as_encoded_bytes());
         let folder = state.join(format!("{site}@{number:08x}"));
         make_own_folder(&folder, STATE_VARIABLE)?;
@@ -269,7 +295,7 @@ impl Places {
     /// `site_file`: somebody who has moved or copied the file may miss them.
     pub fn states_of_others(&self, site: &str, site_file: &Path) -> Vec<PathBuf> {
         let Some(state) = &self.state else { return Vec::new() };
-        let Ok(file) = absolute(site_file) else { return Vec::new() };
+        let Ok(file) = self.owner(site_file) else { return Vec::new() };
         let prefix = format!("{site}@");
         let listed = fs::read_dir(state).into_iter().flatten().take(SITE_COUNT_MAX).flatten();
         let of_site = listed.filter(|it| it.file_name().to_string_lossy().starts_with(&prefix));
@@ -301,16 +327,59 @@ impl Places {
     /// # Errors
     /// Those of [`Self::state_folder`].
     pub fn key_folder(&self) -> Result<PathBuf, PlaceError> {
-        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
-        make_own_folder(state, STATE_VARIABLE)?;
-        let folder = state.join(KEY);
-        make_own_folder(&folder, STATE_VARIABLE)?;
-        Ok(folder)
+        self.lasting_folder(KEY)
     }
 
     /// Returns the folder of the key, if it exists.
     pub fn existing_key_folder(&self) -> Option<PathBuf> {
-        self.state.as_ref().map(|state| state.join(KEY)).filter(|folder| folder.is_dir())
+        self.existing_lasting_folder(KEY)
+    }
+
+    /// Makes and returns the folder of what the daemon keeps. No site can have its name.
+    ///
+    /// # Errors
+    /// Those of [`Self::state_folder`].
+    pub fn daemon_state(&self) -> Result<PathBuf, PlaceError> {
+        self.lasting_folder(DAEMON)
+    }
+
+    /// Returns the folder of what the daemon keeps, if it exists.
+    pub fn existing_daemon_state(&self) -> Option<PathBuf> {
+        self.existing_lasting_folder(DAEMON)
+    }
+
+    /// Makes and returns the folder in which each site whose texts the daemon has received has one.
+    ///
+    /// # Errors
+    /// Those of [`Self::state_folder`].
+    pub fn received_sites(&self) -> Result<PathBuf, PlaceError> {
+        let folder = self.daemon_state()?.join(RECEIVED_SITES);
+        make_own_folder(&folder, STATE_VARIABLE)?;
+        Ok(folder)
+    }
+
+    /// Returns the path that what survives of a site file belongs to: its own, or that of all
+    /// versions of a site that the daemon has received.
+    fn owner(&self, site_file: &Path) -> Result<PathBuf, PlaceError> {
+        let file = absolute(site_file)?;
+        let received = self.existing_daemon_state().map(|folder| folder.join(RECEIVED_SITES));
+        let Some(received) = received.and_then(|folder| folder.canonicalize().ok()) else {
+            return Ok(file);
+        };
+        let below = file.strip_prefix(&received).ok().and_then(|it| it.components().next());
+        Ok(below.map_or_else(|| file.clone(), |site| received.join(site)))
+    }
+
+    fn lasting_folder(&self, name: &str) -> Result<PathBuf, PlaceError> {
+        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
+        make_own_folder(state, STATE_VARIABLE)?;
+        let folder = state.join(name);
+        make_own_folder(&folder, STATE_VARIABLE)?;
+        Ok(folder)
+    }
+
+    fn existing_lasting_folder(&self, name: &str) -> Option<PathBuf> {
+        self.state.as_ref().map(|state| state.join(name)).filter(|folder| folder.is_dir())
     }
 
     /// Makes and returns the folder in which containers have theirs. No site can have its name.

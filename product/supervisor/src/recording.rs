@@ -13,6 +13,7 @@
 mod output;
 mod parquet;
 mod silence;
+mod steps;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,11 +27,13 @@ use quietcore_record::trace::{Moment, Number};
 use quietcore_units::{DataType, Nanos};
 
 use crate::client::{Client, ClientError};
-use crate::control::{Done, Trace, TraceStarted, Verb};
+use crate::control::TraceStarted;
 use crate::monitor::{Monitor, MonitorError};
 use crate::trigger::{Detector, Stage, Trigger, Window};
 
 pub use output::{FileFormat, Output, TableFile};
+pub use steps::{Prepared, Started};
+
 use silence::Silence;
 
 /// Time between two looks at the ring, which has room for far more than comes meanwhile.
@@ -47,6 +50,14 @@ pub enum Length {
     Samples(u64),
     /// Time that the samples span.
     Duration(Nanos),
+    /// Number of samples from before the trigger, and from the trigger's own on; the percentage
+    /// says nothing then.
+    Around {
+        /// The most samples from before the trigger; none without one.
+        before: u64,
+        /// Samples from that of the trigger on, from 1.
+        after: u64,
+    },
 }
 
 /// The settings of a recording.
@@ -192,24 +203,9 @@ pub fn record(
     tell: &mut dyn FnMut(Progress),
     stop: &AtomicBool,
 ) -> Result<Summary, RecordingError> {
-    let monitor = Monitor::open(client, partition)?;
-    let plan = Plan::make(&monitor, wanted)?;
-    output.begin(&plan.columns)?;
-    let reader = monitor.trace(wanted.task).ok_or_else(|| no_task(&monitor, wanted.task))?;
-    let variables = plan.columns.iter().map(|column| column.path.clone()).collect();
-    let trace = Trace { variables, every: wanted.every, task: wanted.task };
-    let started: TraceStarted = client.ask(partition, Verb::TraceStart { trace })?;
-    let mut run = Run::new(plan, reader, started, wanted.every);
-    let ran = if started.generation == monitor.opened().generation {
-        run.keep(&monitor, output, tell, stop)
-    } else {
-        Err(RecordingError::Replaced)
-    };
-    // The trace is stopped however the recording ended; closing the connection would stop it, too.
-    let stopped = client.ask(partition, Verb::TraceStop);
-    let ended_early = ran?;
-    let Done {} = stopped?;
-    Ok(run.summary(ended_early))
+    let prepared = Prepared::new(client, partition, wanted)?;
+    output.begin(prepared.columns())?;
+    prepared.start(client)?.keep(client, 1, output, tell, stop)
 }
 
 fn no_task(monitor: &Monitor, task: u32) -> RecordingError {
@@ -252,11 +248,15 @@ impl Plan {
                 return Err(RecordingError::NoPeriod { task: task.name.clone() });
             }
             Length::Duration(duration) => duration.whole_times(sample_period),
+            Length::Around { before, after } => before.saturating_add(after),
         };
         if total == 0 {
             return Err(RecordingError::Nothing { period: sample_period });
         }
-        let pre = u128::from(total) * u128::from(wanted.pre_percent.min(100)) / 100;
+        let pre = match wanted.length {
+            Length::Around { before, .. } => u128::from(before),
+            _ => u128::from(total) * u128::from(wanted.pre_percent.min(100)) / 100,
+        };
         let pre = if detector.is_some() { usize::try_from(pre).unwrap_or(usize::MAX) } else { 0 };
         let (columns, places) = variables
             .into_iter()
@@ -296,6 +296,8 @@ struct Run<'map> {
     /// Places, distance and generation by which our own samples are known.
     expected: (Vec<TracePlace>, u64, u32),
     window: Window<Sample>,
+    /// Windows that are still to be filled, the one that is being filled included.
+    windows_left: u32,
     is_ours: bool,
     kept: u64,
     lost: u64,
@@ -305,7 +307,13 @@ struct Run<'map> {
 }
 
 impl<'map> Run<'map> {
-    fn new(plan: Plan, reader: TraceReader<'map>, started: TraceStarted, every: u32) -> Self {
+    fn new(
+        plan: Plan,
+        reader: TraceReader<'map>,
+        started: TraceStarted,
+        every: u32,
+        windows: u32,
+    ) -> Self {
         let place = |place: &VariableLocation| TracePlace {
             offset: place.offset,
             bytes: u8::try_from(place.bytes()).expect("a scalar has at most 8 bytes"),
@@ -313,6 +321,7 @@ impl<'map> Run<'map> {
         let places = plan.places.iter().map(place).collect();
         Self {
             window: Window::new(plan.pre, plan.total),
+            windows_left: windows,
             expected: (places, u64::from(every), started.generation),
             plan,
             reader,
@@ -399,6 +408,7 @@ impl<'map> Run<'map> {
         if waiting && triggered {
             self.began = Some((cycle, time));
             self.pre = self.window.held() as u64;
+            output.window(cycle, self.pre);
         }
         let sample = Sample { cycle, time, lost_before, values };
         for sample in self.window.take(sample, triggered) {
@@ -413,6 +423,10 @@ impl<'map> Run<'map> {
             let numbers = self.plan.places.iter().zip(&sample.values);
             let numbers: Vec<Number> = numbers.map(|(place, word)| number(place, *word)).collect();
             output.row(&moment, &numbers)?;
+        }
+        if self.window.stage() == Stage::Full && self.windows_left > 1 {
+            self.windows_left -= 1;
+            self.window = Window::new(self.plan.pre, self.plan.total);
         }
         Ok(())
     }

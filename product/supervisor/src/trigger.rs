@@ -1,11 +1,12 @@
 //! The begin of a recording, and the samples that are kept from before it.
 //!
 //! | written | begins with the first sample |
-//! | written | the recording begins with the first sample |
 //! | `servo_Y.torque > 0.5` | where this holds (level) |
 //! | `servo_U.enable` | where it is not zero (level) |
 //! | `rising servo_U.enable` | where it holds and didn't in the sample before (edge) |
 //! | `falling servo_Y.torque > 0.5` | where it doesn't hold and did in the sample before (edge) |
+//! | `changing servo_Y.torque > 0.5` | where one of both is so (edge) |
+//! | `changing servo_Y.mode` | where the value is another than in the sample before |
 //!
 //! ```text
 //! samples   · · · · ┌ pre ┐ T · · · · ┐ ·
@@ -75,6 +76,8 @@ pub enum Moment {
     Rising,
     /// The sample with which it ceases to hold.
     Falling,
+    /// The sample with which it begins or ceases to hold; without a limit, each other value.
+    Changing,
 }
 
 /// A condition on one variable, as a person writes it.
@@ -109,6 +112,7 @@ impl FromStr for Trigger {
         let (moment, rest) = match trimmed.split_once(char::is_whitespace) {
             Some(("rising", rest)) => (Moment::Rising, rest),
             Some(("falling", rest)) => (Moment::Falling, rest),
+            Some(("changing", rest)) => (Moment::Changing, rest),
             _ => (Moment::Level, trimmed),
         };
         let begin = rest.find(['>', '<', '=', '!']).unwrap_or(rest.len());
@@ -143,6 +147,7 @@ impl fmt::Display for Trigger {
             Moment::Level => {}
             Moment::Rising => f.write_str("rising ")?,
             Moment::Falling => f.write_str("falling ")?,
+            Moment::Changing => f.write_str("changing ")?,
         }
         f.write_str(&self.variable)?;
         match &self.limit {
@@ -159,6 +164,9 @@ pub struct Detector {
     comparison: Comparison,
     limit: f64,
     before: Option<bool>,
+    /// The value before, where each other value counts.
+    value_before: Option<f64>,
+    is_of_values: bool,
 }
 
 impl Detector {
@@ -169,17 +177,24 @@ impl Detector {
             Some((comparison, _)) => (*comparison, limit),
             None => (Comparison::Unequal, 0.0),
         };
-        Self { moment: trigger.moment, comparison, limit, before: None }
+        let moment = trigger.moment;
+        let is_of_values = moment == Moment::Changing && trigger.limit.is_none();
+        Self { moment, comparison, limit, before: None, value_before: None, is_of_values }
     }
 
     /// Takes the next value of the variable; returns `true` if the recording begins with it.
     pub fn sees(&mut self, value: f64) -> bool {
+        if self.is_of_values {
+            let before = self.value_before.replace(value);
+            return before.is_some_and(|before| Comparison::Unequal.holds(value, before));
+        }
         let holds = self.comparison.holds(value, self.limit);
         let before = self.before.replace(holds);
         match self.moment {
             Moment::Level => holds,
             Moment::Rising => holds && before == Some(false),
             Moment::Falling => !holds && before == Some(true),
+            Moment::Changing => before == Some(!holds),
         }
     }
 }

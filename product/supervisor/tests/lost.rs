@@ -40,6 +40,18 @@ fn a_partition_that_hangs_is_ended_and_started_again() {
     assert_ne!(wait_for_restart(&site, 1).pid, halted);
 }
 
+/// Goal: a monitor takes the exchange of a site's next life for no other one.
+#[test]
+fn an_exchange_of_the_sites_next_life_has_a_number_of_its_own() {
+    let number_in_a_life = || {
+        let site = Site::up(SITE, "counter");
+        let (opened, _) = site.client().open("axis").expect("it runs");
+        opened.incarnation
+    };
+    let first = number_in_a_life();
+    assert!(number_in_a_life() > first);
+}
+
 /// Goal: a build that takes its whole process with it on probation does not come back with it.
 /// Method: it leaves in its hundredth step; at 5 ms its probation has two hundred.
 #[test]

@@ -345,6 +345,22 @@ fn a_deploy_that_fails_is_taken_back() {
     assert_eq!(deployed.generation, 3, "no two builds have one number");
 }
 
+/// Halts a process and waits until none of its threads runs: one may finish a cycle until then.
+fn halt(process: Pid) {
+    kill_process(process, Signal::STOP).expect("a process of this test");
+    let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
+    let stands_still = |task: &Path| {
+        let stat = std::fs::read_to_string(task.join("stat")).expect("a thread that was listed");
+        stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T'))
+    };
+    let end = Instant::now() + PATIENCE;
+    let threads = || std::fs::read_dir(&tasks).expect("a process that runs");
+    while !threads().all(|task| stands_still(&task.expect("a thread").path())) {
+        assert!(Instant::now() < end, "a thread of {tasks} goes on");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 fn process_of(site: &Site) -> Pid {
     let pid = site.client().list().expect("the site answers")[0].pid.expect("a process");
     Pid::from_raw(pid.cast_signed()).expect("a number")
@@ -376,7 +392,7 @@ fn unwatched() -> String {
 fn what_is_not_taken_in_time_says_what_becomes_of_it() {
     let site = Site::up(&unwatched(), "counter");
     let process = process_of(&site);
-    kill_process(process, Signal::STOP).unwrap();
+    halt(process);
     let change = Change {
         kind: ChangeKind::Set,
         variable: "counter_U.input".to_owned(),
@@ -439,7 +455,7 @@ fn retained_values_of_another_type_are_refused_and_not_guessed() {
 fn a_force_is_refused_while_a_build_is_on_its_way() {
     let site = Site::up(&unwatched(), "counter");
     let process = process_of(&site);
-    kill_process(process, Signal::STOP).unwrap();
+    halt(process);
     let force = Change {
         kind: ChangeKind::Force,
         variable: "counter_Y.output".to_owned(),

@@ -6,6 +6,7 @@ use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::setting::{BackendSetting, SettingError};
 use quietcore_exchange::{PAGE_BYTES, Shape};
 use quietcore_process::module::DataImage;
+use quietcore_program::build::Listener;
 use quietcore_program::retain::RetainEntry;
 use quietcore_program::{Build, Kind, Options, Target};
 use quietcore_scan::process::job::{self, ProgramJob};
@@ -147,8 +148,23 @@ impl Workshop {
         partition: &Partition,
         folder: &Path,
     ) -> Result<Build, AssemblyError> {
+        self.build_heard(site, partition, folder, None)
+    }
+
+    /// Builds another folder as the program of a partition, while a listener hears the compiler.
+    ///
+    /// # Errors
+    /// [`AssemblyError::Build`] or [`AssemblyError::Channels`].
+    pub fn build_heard(
+        &self,
+        site: &Site,
+        partition: &Partition,
+        folder: &Path,
+        listener: Option<Listener>,
+    ) -> Result<Build, AssemblyError> {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
         let defines = channels::defines(site, &partition.name)?;
+        let carried = channels::carried(site, &partition.name);
         let program = &partition.program;
         let (oil, mode) = (program.oil.clone(), program.mode.clone());
         let (kind, model) = (program.kind.map(kind), program.model_name.clone());
@@ -164,9 +180,11 @@ impl Workshop {
             model,
             rates,
             defines,
+            carried,
             oil,
             mode,
             tick_ns,
+            listener,
             ..Options::default()
         };
         quietcore_program::build(folder, &options, &self.build_folder).map_err(|source| {

@@ -12,6 +12,7 @@
 //! groups. All values of a channel that are no queue form its group: they are sent and received as
 //! one. The group's timeout is the shortest of theirs.
 
+use quietcore_program::Carried;
 use quietcore_scan::process::job::{ChannelEntry, ChannelJob};
 use quietcore_site::{Channel, Initial, Signal, SignalKind, Site};
 use quietcore_units::{DataType, Nanos};
@@ -131,7 +132,7 @@ pub(crate) fn defines(site: &Site, partition: &str) -> Result<Vec<String>, Numbe
         for signal in &channel.signals {
             signals.push(format!("{}.{}", channel.name, signal.name));
         }
-        if matches!(entries(channel).first(), Some(ChannelEntry::Group { .. })) {
+        if has_group(channel) {
             groups.push(channel.name.clone());
         }
     }
@@ -140,13 +141,39 @@ pub(crate) fn defines(site: &Site, partition: &str) -> Result<Vec<String>, Numbe
     Ok(defines)
 }
 
+/// Lists what a partition's channels carry, as an OSEK program in it is notified of that.
+pub(crate) fn carried(site: &Site, partition: &str) -> Vec<Carried> {
+    let mut carried = Vec::new();
+    for channel in own(site, partition) {
+        let is_received = !channel.from.is(partition);
+        for signal in &channel.signals {
+            let name = name_in_c(&format!("{}.{}", channel.name, signal.name));
+            carried.push(Carried { name, is_group: false, is_received });
+        }
+        if has_group(channel) {
+            let name = name_in_c(&channel.name);
+            carried.push(Carried { name, is_group: true, is_received });
+        }
+    }
+    carried
+}
+
+fn has_group(channel: &Channel) -> bool {
+    matches!(entries(channel).first(), Some(ChannelEntry::Group { .. }))
+}
+
+/// The end of a macro, for a channel or `CHANNEL.SIGNAL`.
+fn name_in_c(name: &str) -> String {
+    name.replace(['-', '.'], "_")
+}
+
 fn numbered(
     partition: &str,
     prefix: &str,
     names: &[String],
 ) -> Result<Vec<String>, NumberingError> {
     let macros: Vec<String> =
-        names.iter().map(|name| format!("{prefix}{}", name.replace(['-', '.'], "_"))).collect();
+        names.iter().map(|name| format!("{prefix}{}", name_in_c(name))).collect();
     for (index, name) in macros.iter().enumerate() {
         if let Some(first) = macros[..index].iter().position(|before| before == name) {
             return Err(NumberingError {

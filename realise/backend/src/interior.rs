@@ -1,5 +1,5 @@
-//! The interior of a partition's process that runs a program: threads of the process, or what a
-//! backend has the process run the program in.
+//! The interior of a partition's process that runs a program or measures: threads of the process,
+//! or the guest in which a backend has the process do so.
 //!
 //! The host's side of it is in `surroundings`. The process makes its interior ready while it has
 //! one thread, and runs the program in it then.
@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::fs::File;
 
 use quietcore_exchange::Region;
+use quietcore_probe::guest::hypervisor::{Hypervisor, MicroVm};
 use quietcore_process::memory::MemorySource;
 use quietcore_scan::process::error::RunError;
 use quietcore_scan::process::job::ProgramJob;
@@ -62,6 +63,15 @@ impl Interior {
     /// Makes the interior of a process whose guest is a domain of Xen.
     pub(crate) fn xen(guest: XenInterior) -> Self {
         Self(Inside::Xen(guest))
+    }
+
+    /// Returns what runs the guest of a probe, where one measures.
+    pub(crate) fn hypervisor(&self) -> Box<dyn Hypervisor> {
+        match &self.0 {
+            Inside::Threads | Inside::Microvm(_) => Box::new(MicroVm),
+            Inside::Qemu(guest) => Box::new(guest.clone()),
+            Inside::Xen(guest) => Box::new(guest.clone()),
+        }
     }
 
     /// Gives the files that it names other numbers, each once.

@@ -1,6 +1,7 @@
 //! The work that a partition's process is given.
 
 use quietcore_exchange::Shape;
+use quietcore_guests::Image;
 use quietcore_probe::job::LatencyJob;
 use quietcore_probe::measurement::MeasurementJob;
 use quietcore_probe::memory::MemoryJob;
@@ -11,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::interior::Interior;
+use crate::linux::LinuxJob;
 use crate::neighbour::NeighbourJob;
 use crate::qemu::disk::DiskSetting;
-use crate::qemu::linux::LinuxJob;
 
 /// The work of a partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +25,12 @@ pub enum Job {
     /// The probe `memory`.
     Memory(MemoryJob),
     /// One measurement of another probe.
-    Measurement(Box<MeasurementJob>),
+    Measurement {
+        /// The measurement and the way to its host.
+        measurement: Box<MeasurementJob>,
+        /// Guest that measures, if it is not one of our own monitor; the backend fills this in.
+        interior: Interior,
+    },
     /// Loads beside partitions that are measured.
     Neighbour(NeighbourJob),
     /// One of the others, done by a process in a Linux guest; the backend makes it of that.
@@ -56,10 +62,28 @@ impl Job {
             Self::Program { program, .. } => Some((program.memory?, program.tasks.len())),
             Self::Latency(job) => Some((job.memory?, job.cpus.len())),
             Self::Memory(_)
-            | Self::Measurement(_)
+            | Self::Measurement { .. }
             | Self::Neighbour(_)
             | Self::Linux(_)
             | Self::Disk(_) => None,
+        }
+    }
+
+    /// Returns the image that its guest starts from; `None` where its process does the work itself.
+    pub(crate) fn image(&self) -> Option<Image> {
+        match self {
+            Self::Program { .. } => Some(quietcore_guests::PARTITION),
+            Self::Measurement { measurement, .. } => measurement.measurement.image(),
+            _ => None,
+        }
+    }
+
+    /// Returns what a backend fills in, where the work is done in a guest of our own kernel.
+    pub(crate) fn interior_of_guest(&mut self) -> Option<&mut Interior> {
+        self.image()?;
+        match self {
+            Self::Program { interior, .. } | Self::Measurement { interior, .. } => Some(interior),
+            _ => None,
         }
     }
 
@@ -86,8 +110,9 @@ impl Job {
                     *pipe = new(pipe.cast_signed()).unsigned_abs();
                 }
             }
-            Self::Measurement(job) => {
-                job.messages = new(job.messages.cast_signed()).unsigned_abs();
+            Self::Measurement { measurement, interior } => {
+                interior.renumber(new);
+                measurement.messages = new(measurement.messages.cast_signed()).unsigned_abs();
             }
             Self::Latency(job) => {
                 job.snare.iter_mut().for_each(|snare| renumber_snare(snare, new));

@@ -25,6 +25,7 @@ pub mod interior;
 pub mod job;
 pub mod kvm;
 mod lines;
+pub mod linux;
 pub mod measuring;
 pub mod memory;
 pub mod neighbour;

@@ -1,9 +1,11 @@
 //! A process that carries out one measurement.
 //!
 //! It is a process of the backend [`process`](crate::process) with one more pipe, through which its
-//! messages come. It gets what a partition has: its group of CPUs, its share of the cache. What it
-//! measures is only as good as the place where it measures, and a thread of the host's own program
-//! could not go there.
+//! messages come; where a guest measures, one of the backend whose guest that is. It gets what a
+//! partition has: its group of CPUs, its share of the cache. What it measures is only as good as
+//! the place where it measures, and a thread of the host's own program could not go there.
+
+pub(crate) mod guest;
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -12,7 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use quietcore_exchange::Shape;
 use quietcore_probe::measurement::{
     self, MESSAGE_BYTES_MAX, Measurement, MeasurementJob, MeasurementProgress, Message,
     OpenExchange,
@@ -20,6 +21,7 @@ use quietcore_probe::measurement::{
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 
+use crate::interior::Interior;
 use crate::job::Job;
 use crate::lines::{self, Lines};
 use crate::process::{Partition, PartitionError, Room, last_words};
@@ -109,8 +111,8 @@ impl<M: Measurement> MeasuringProcess<M> {
         let file = OwnedFd::from(its_messages);
         let messages_number = file.as_raw_fd().unsigned_abs();
         let job = MeasurementJob { messages: messages_number, measurement: plan.clone().into() };
-        let shape = Shape::of_tasks(plan.task_count());
-        let job = Job::Measurement(Box::new(job));
+        let shape = plan.shape();
+        let job = Job::Measurement { measurement: Box::new(job), interior: Interior::default() };
         let partition = Partition::start_with(program, &job, &shape, vec![file], room)?;
         let messages = Lines::new(messages, MESSAGE_BYTES_MAX);
         Ok(Self { messages, partition, plan: std::marker::PhantomData })

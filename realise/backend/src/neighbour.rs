@@ -14,7 +14,10 @@
 //! ```
 //!
 //! A guest may write anything there: what is read is bounded, and no line chooses an index
-//! unchecked.
+//! unchecked. A neighbour that is told its pace ([`Order`]) answers in its exchange in place of
+//! that.
+
+mod paced;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -31,8 +34,10 @@ use quietcore_units::{ByteSize, Causes, CpuId, CpuSet, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::container::ContainerWish;
-use crate::qemu::linux::{LinuxSetting, LinuxSettingError, named};
+use crate::linux::{Hypervisor, LinuxSetting, LinuxSettingError, named};
 use crate::setting::BackendSetting;
+use paced::Answering;
+pub use paced::Order;
 
 /// Time that all workers may take until they work: an emulated guest's are slow.
 const WORK_MAX: Nanos = Nanos::from_secs(60);
@@ -195,18 +200,29 @@ impl NeighbourKind {
     /// # Errors
     /// [`LinuxSettingError`] when they start from an image that can't be used.
     pub fn of(site: &Site, site_folder: &Path) -> Result<Self, LinuxSettingError> {
-        let form = site.neighbour_form();
-        let path = site.neighbour_image().filter(|_| form == NeighbourForm::LinuxGuest);
-        let open = |image| {
-            let folder = site_folder.join(image);
-            let opened = Image::open(&folder).map(|image| {
-                let name = named(&folder, &image);
+        let image = site.neighbour_image().map(|image| site_folder.join(image));
+        Self::new(site.neighbour_form(), site.neighbour_accelerator(), image.as_deref())
+    }
+
+    /// Returns a kind of this form; guests start from the image in the folder `image` and run by
+    /// `accelerator`.
+    ///
+    /// # Errors
+    /// [`LinuxSettingError`] when guests would start from an image that can't be used.
+    pub fn new(
+        form: NeighbourForm,
+        accelerator: Accelerator,
+        image: Option<&Path>,
+    ) -> Result<Self, LinuxSettingError> {
+        let open = |folder: &Path| {
+            let opened = Image::open(folder).map(|image| {
+                let name = named(folder, &image);
                 (image, name)
             });
             opened.map_err(|source| LinuxSettingError { partition: "neighbour".to_owned(), source })
         };
-        let image = path.map(open).transpose()?;
-        Ok(Self { form, accelerator: site.neighbour_accelerator(), image })
+        let image = image.filter(|_| form == NeighbourForm::LinuxGuest).map(open).transpose()?;
+        Ok(Self { form, accelerator, image })
     }
 
     /// Returns the kind of processes.
@@ -214,7 +230,7 @@ impl NeighbourKind {
         Self { form: NeighbourForm::Process, accelerator: Accelerator::Kvm, image: None }
     }
 
-    /// Returns the form that the site's first partition asks for.
+    /// Returns the form: that which the site's first partition asks for, or a chosen one.
     pub const fn form(&self) -> NeighbourForm {
         self.form
     }
@@ -231,7 +247,7 @@ impl NeighbourKind {
                 kernel: image.kernel.clone(),
                 initramfs: image.initramfs.clone(),
                 memory,
-                accelerator: self.accelerator,
+                hypervisor: Hypervisor::Qemu { accelerator: self.accelerator },
                 cpus: cpus.iter().map(CpuId::get).take(processors).collect(),
             }),
             (NeighbourForm::Process | NeighbourForm::LinuxGuest, _) => BackendSetting::default(),
@@ -252,23 +268,38 @@ pub(crate) fn serve(job: &NeighbourJob, region: Region<'_>) -> Result<(), String
     let mut set = set.bearing_silence(SILENCE_MAX);
     set.wait_until_running(WORK_MAX).map_err(in_words)?;
     recorder.set_state(TaskState::Running);
-    let mut reported = Instant::now();
-    while !region.stop_requested() {
-        thread::sleep(LOOK);
-        if reported.elapsed() >= REPORT_EVERY {
-            reported = Instant::now();
-            report(&set.measure());
+    match Answering::of(region) {
+        Some(mut answering) => {
+            while !region.stop_requested() {
+                answering.serve(&mut set);
+            }
         }
+        None => report_until_stopped(&mut set, region),
     }
-    report(&set.measure());
     let ended = set.stop().map_err(in_words);
     recorder.set_state(TaskState::Stopped);
     ended
 }
 
-fn report(all: &[Achieved]) {
+/// Reports the work of all loads once a second, until the exchange asks to stop, and then.
+fn report_until_stopped(set: &mut LoadSet, region: Region<'_>) {
+    let mut reported = Instant::now();
+    let report = |set: &mut LoadSet| reports(&set.measure()).iter().for_each(write);
+    while !region.stop_requested() {
+        thread::sleep(LOOK);
+        if reported.elapsed() >= REPORT_EVERY {
+            reported = Instant::now();
+            report(set);
+        }
+    }
+    report(set);
+}
+
+/// Returns the reports of the work of all loads.
+fn reports(all: &[Achieved]) -> Vec<Report> {
+    let mut reports = Vec::new();
     for (load, achieved) in all.iter().enumerate() {
-        write(&Report::Work(WorkReport {
+        reports.push(Report::Work(WorkReport {
             load,
             alive: achieved.workers_alive,
             stalled: achieved.workers_stalled,
@@ -278,12 +309,13 @@ fn report(all: &[Achieved]) {
             cpu_share: rounded(achieved.cpu_share),
         }));
         // The workers of one kind often share one.
-        if let Some(fault) = achieved.faults.first() {
+        reports.extend(achieved.faults.first().map(|fault| {
             let what = fault.problem.to_string();
             let what = what.chars().take(PROBLEM_CHARS_MAX).collect();
-            write(&Report::Problem { load, what });
-        }
+            Report::Problem { load, what }
+        }));
     }
+    reports
 }
 
 /// Rounds to thousandths, so that a line stays short.

@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 use quietcore_microvm::colour::{PoolError, Unassignable};
 use quietcore_record::record::GuestImage;
-use quietcore_site::{Backend, BackendDeclaration, Partition};
+use quietcore_site::{Accelerator, Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, Partition};
 use quietcore_units::{ByteSize, CpuSet};
 
 use crate::container::ContainerWish;
 use crate::fieldbus::FieldbusJob;
 use crate::kvm::GuestSetting;
+use crate::linux::{LinuxSetting, LinuxSettingError};
 use crate::process::{PartitionError, ProcessSetting, Room};
 use crate::qemu::QemuSetting;
 use crate::qemu::disk::DiskSetting;
-use crate::qemu::linux::{LinuxSetting, LinuxSettingError};
 use crate::surroundings::Surroundings;
 use crate::xen::XenSetting;
 
@@ -74,6 +74,8 @@ pub struct ProbeNeeds {
     pub memory: Option<ByteSize>,
     /// `true` if any of its threads is a real-time one.
     pub is_real_time: bool,
+    /// `true` if it sends frames through an interface of the host.
+    pub uses_network: bool,
 }
 
 /// The error of a setting that a backend can't have here.
@@ -103,6 +105,7 @@ impl ProbeNeeds {
             cpus: Some(partition.vcr.cpus),
             memory: partition.vcr.memory_max(),
             is_real_time: partition.program.is_real_time(),
+            uses_network: false,
         }
     }
 }
@@ -143,6 +146,19 @@ impl BackendSetting {
         match backend {
             Backend::Container => Self::new(ContainerWish::of_probe(needs)),
             Backend::Process | Backend::Kvm | Backend::Qemu | Backend::Xen => Self::default(),
+        }
+    }
+
+    /// Returns the setting of a process that carries out a measurement, or of the guest that does:
+    /// of QEMU with an accelerator, or a domain whose processor runs on the CPUs that are needed.
+    /// Guests of our own monitor are that process's, and need no setting.
+    pub fn of_measurement(backend: Backend, accelerator: Accelerator, needs: ProbeNeeds) -> Self {
+        let memory = GUEST_MEMORY_DEFAULT;
+        match backend {
+            Backend::Container => Self::new(ContainerWish::of_probe(needs)),
+            Backend::Qemu => Self::new(QemuSetting { memory, accelerator }),
+            Backend::Xen => Self::new(XenSetting { memory, cpus: needs.cpus }),
+            Backend::Process | Backend::Kvm => Self::default(),
         }
     }
 

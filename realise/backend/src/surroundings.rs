@@ -27,6 +27,7 @@ use std::time::Duration;
 use quietcore_exchange::Shape;
 use quietcore_process::exchange::Exchange;
 use quietcore_process::memory::DeviceMemory;
+use quietcore_process::setting;
 use quietcore_scan::process::job::Order;
 
 use crate::job::Job;
@@ -79,11 +80,11 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Makes the exchange of a partition, before anything else is prepared.
+    /// Makes the exchange of a partition that does `job`, before anything else is prepared.
     ///
     /// # Errors
     /// When there is no memory for it, or nobody to share it with.
-    fn make_exchange(&mut self, shape: &Shape) -> Result<Exchange, PartitionError> {
+    fn make_exchange(&mut self, shape: &Shape, _job: &Job) -> Result<Exchange, PartitionError> {
         Ok(Exchange::create_with(shape, |needed| self.exchange_bytes(needed))?)
     }
 
@@ -122,14 +123,31 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Looks at what surrounds the process, while it runs, and returns what is not as it should be;
+    /// as a sentence. May take as long as a program that is asked.
+    fn drift(&self) -> Option<String> {
+        None
+    }
+
     /// Kills the process at once, not in order.
     ///
     /// # Errors
     /// The error of the kernel.
     fn kill(&self, child: &mut Child) -> io::Result<()> {
-        child.kill()
+        kill(child)
     }
 
     /// Kills everything that the process has left running.
     fn end_rest(&self);
+}
+
+/// Kills a process that was not waited for yet, and takes its real-time priority, at which it might
+/// get no processor to end on.
+///
+/// # Errors
+/// The error of the kernel.
+pub(crate) fn kill(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    setting::make_ordinary(child.id());
+    Ok(())
 }

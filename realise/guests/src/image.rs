@@ -41,6 +41,8 @@ pub const PARTITION: Image = image!("partition");
 pub const IRQ: Image = image!("irq");
 /// The probe `osek`.
 pub const OSEK: Image = image!("osek");
+/// The probe `ethercat`.
+pub const ETHERCAT: Image = image!("ethercat");
 /// The probe `latency`.
 pub const LATENCY: Image = image!("latency");
 
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn an_image_is_an_elf_program_for_this_processor_or_says_why_it_is_not_there() {
-        for image in [IRQ, OSEK, LATENCY, PARTITION] {
+        for image in [IRQ, OSEK, ETHERCAT, LATENCY, PARTITION] {
             match image.bytes() {
                 Ok(bytes) => {
                     assert_eq!(&bytes[..4], b"\x7fELF", "{image:?}");

@@ -11,4 +11,4 @@
 
 mod image;
 
-pub use image::{IRQ, Image, LATENCY, Missing, OSEK, PARTITION};
+pub use image::{ETHERCAT, IRQ, Image, LATENCY, Missing, OSEK, PARTITION};

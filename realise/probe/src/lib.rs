@@ -13,12 +13,12 @@
 //! | [`routines`] | the program that `osek` measures, for any machine |
 //! | `thread` | a real-time thread that measures |
 //!
-//! `ethercat`, `job`, `measurement`, `memory`, `osek`, `partition` and `thread` need a process, and
-//! the feature of that name; the others are also for a guest.
+//! `job`, `measurement`, `memory`, `osek`, `partition` and `thread` need a process, and the feature
+//! of that name; the others are also for a guest, `ethercat` with the feature `fieldbus`.
 
 #![cfg_attr(not(any(test, feature = "process")), no_std)]
 
-#[cfg(feature = "process")]
+#[cfg(feature = "fieldbus")]
 pub mod ethercat;
 pub mod guest;
 #[cfg(feature = "process")]

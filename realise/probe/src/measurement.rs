@@ -14,13 +14,16 @@ use std::fs::File;
 use std::io;
 use std::time::Instant;
 
-use quietcore_exchange::Region;
+use quietcore_exchange::{Region, Shape};
+use quietcore_guests::Image;
 use quietcore_units::{ByteSize, Causes, Nanos};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::ethercat::process::{RoundTripsError, RoundTripsPlan};
 use crate::guest::ProbeError as GuestError;
+use crate::guest::ethercat::GuestRoundTripsPlan;
+use crate::guest::hypervisor::Hypervisor;
 use crate::guest::irq::IrqPlan;
 use crate::guest::latency::GuestLatencyPlan;
 use crate::guest::osek::GuestOsekPlan;
@@ -29,13 +32,16 @@ use crate::osek::{OsekError, RoutinesPlan};
 /// The most bytes of a message: samples of all routines, each value in a bin of its own.
 pub const MESSAGE_BYTES_MAX: ByteSize = ByteSize::new(16 << 20);
 
-/// The exchange of a measuring process, with its file, which a guest is given.
+/// The exchange of a measuring process, with its file, which a guest is given, and what runs such a
+/// guest.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenExchange<'a> {
     /// The exchange as it is mapped.
     pub region: Region<'a>,
     /// The file that it is mapped from.
     pub file: &'a File,
+    /// The hypervisor of a probe's guest.
+    pub hypervisor: &'a dyn Hypervisor,
 }
 
 /// The plan of a measurement, which a process of its own can carry out.
@@ -43,9 +49,9 @@ pub trait Measurement: Clone + Into<AnyMeasurement> {
     /// The values that it measures, beside those that lie in the exchange at its end.
     type Outcome: Serialize + DeserializeOwned;
 
-    /// Returns the number of tasks that the exchange has room for.
-    fn task_count(&self) -> u32 {
-        1
+    /// Returns the shape of the exchange that it measures into.
+    fn shape(&self) -> Shape {
+        Shape::of_tasks(1)
     }
 
     /// Measures. `look` is called now and then; once it returns `true`, the measurement ends with
@@ -74,6 +80,21 @@ pub enum AnyMeasurement {
     GuestReleases(GuestLatencyPlan),
     /// Round trips of EtherCAT frames.
     RoundTrips(RoundTripsPlan),
+    /// The same of a MainDevice in a guest.
+    GuestRoundTrips(GuestRoundTripsPlan),
+}
+
+impl AnyMeasurement {
+    /// Returns the image of the guest that measures; `None` where none does.
+    pub fn image(&self) -> Option<Image> {
+        match self {
+            Self::GuestRoutines(_) => Some(quietcore_guests::OSEK),
+            Self::Interrupts(_) => Some(quietcore_guests::IRQ),
+            Self::GuestReleases(_) => Some(quietcore_guests::LATENCY),
+            Self::GuestRoundTrips(_) => Some(quietcore_guests::ETHERCAT),
+            Self::Routines(_) | Self::RoundTrips(_) => None,
+        }
+    }
 }
 
 /// The job of a process that carries out one measurement.
@@ -146,6 +167,7 @@ pub fn serve(
         AnyMeasurement::Interrupts(plan) => serve_one(plan, exchange, send),
         AnyMeasurement::GuestReleases(plan) => serve_one(plan, exchange, send),
         AnyMeasurement::RoundTrips(plan) => serve_one(plan, exchange, send),
+        AnyMeasurement::GuestRoundTrips(plan) => serve_one(plan, exchange, send),
     }
 }
 

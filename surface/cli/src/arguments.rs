@@ -5,6 +5,7 @@ mod backend;
 mod campaign;
 mod channel;
 mod choice;
+mod daemon;
 mod documents;
 mod experiment;
 mod export;
@@ -18,23 +19,27 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use quietcore_probe::guest::irq::{INTERRUPTS_MAX, PUBLISHED_INTERRUPTS};
-use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_record::import::Kind;
 use quietcore_release::Injection;
-use quietcore_site::Policy;
+use quietcore_site::{Accelerator, Backend, Policy};
 use quietcore_units::{CpuSet, Nanos, WakeKind};
 
+use self::backend::{backend_of_interrupts, backend_of_routines};
 use self::choice::{Choice, one_of};
+use self::experiment::ACCELERATORS;
 
 pub(crate) use backend::ProbeBackend;
 pub(crate) use campaign::PaperCampaign;
 pub(crate) use channel::ChannelRequest;
+pub(crate) use daemon::{AuditRequest, Since};
+pub(crate) use daemon::{Auth, AuthInit, AuthIssue, AuthKind, AuthList, AuthRevoke, AuthToken};
+pub(crate) use daemon::{ContextAdd, ContextKind, ContextVerb};
 pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
-pub(crate) use experiment::{Cost, Disturb, Rounds, Tune};
+pub(crate) use experiment::{Cost, Disturb, Followed, Rounds, Tune};
 pub(crate) use export::Export;
 pub(crate) use guest::{GuestBuild, GuestKind, GuestVerb};
 pub(crate) use memory::Memory;
-pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
+pub(crate) use osek::{Osek, OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
     Assignment, ConsoleRequest, Deploy, Down, Events, Force, Of, Ps, RestartRequest,
     RunningCommand, Set, Top, TraceRequest, Unforce, Up, Watch,
@@ -49,6 +54,9 @@ pub(crate) use verdict::VerdictRequest;
                         `quietcore plan site.toml` and `quietcore qualify site.toml`.\n\nExit \
                         status: 0 passed or done, 1 failed or not proven, 2 could not be done.")]
 pub(crate) struct Arguments {
+    /// The machine that is meant: a context, or `HOST[:PORT]` of one; `here` is this machine
+    #[arg(long, global = true, value_name = "HOST")]
+    pub(crate) at: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -85,6 +93,8 @@ pub(crate) enum Command {
     Import(Import),
     #[command(flatten)]
     Running(RunningCommand),
+    /// Print or verify the daemon's audit trail: who has changed what, with old and new values
+    Audit(AuditRequest),
     /// Show how two runs differ, or put a published table beside one
     Compare(Compare),
     /// Simulate an EtherCAT segment on a network interface, for any main device
@@ -93,6 +103,10 @@ pub(crate) enum Command {
     Osek(OsekVerb),
     /// Build the image of a Linux guest
     Guest(GuestVerb),
+    /// Hand out and take back access to the daemon from the network
+    Auth(Auth),
+    /// Name the daemons of other machines, for `--at`
+    Context(ContextVerb),
     /// Write the files with which systemd, Podman or Kubernetes runs a site
     Export(Export),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
@@ -169,6 +183,9 @@ pub(crate) struct Qualify {
     /// Measure this many cycles of each profile instead of what the site file says
     #[arg(long, value_name = "N", conflicts_with_all = ["resume", "renew"])]
     pub(crate) cycles: Option<u64>,
+    /// Run the instructions of QEMU's guests in this way; by default as the site file says
+    #[arg(long, value_parser = one_of(ACCELERATORS), conflicts_with_all = ["resume", "renew"])]
+    pub(crate) accelerator: Option<Accelerator>,
     /// The evidence folder to make; by default runs/TIME-NAME
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) out: Option<PathBuf>,
@@ -183,6 +200,8 @@ pub(crate) struct Qualify {
     /// Print records and verdicts as JSON at the end, as `show --json` does
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) followed: Followed,
 }
 
 #[derive(Debug, Args)]
@@ -297,7 +316,20 @@ pub(crate) struct Latency {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  quietcore probe ethercat --cycles 1000000\n  \
+    quietcore probe ethercat --backend kvm --out runs/kvm\n  \
+    quietcore probe ethercat --backend qemu --accelerator tcg\n\n\
+    The MainDevice runs in a process, or in a task of our OSEK kernel in a guest, whose network \
+    device leads to the SubDevices. What QEMU emulates (tcg) shows that it works, and is marked \
+    `timing not valid`.")]
 pub(crate) struct Ethercat {
+    /// Backend that the MainDevice runs in: a process, or a guest with our OSEK kernel
+    #[arg(long, value_name = "BACKEND", value_parser = backend_of_routines(),
+        default_value_t = Backend::default())]
+    pub(crate) backend: Backend,
+    /// Run the instructions of QEMU's guest in this way; `kvm` by default
+    #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
+    pub(crate) accelerator: Option<Accelerator>,
     /// A network interface with SubDevices on it, or `sim` for simulated ones
     #[arg(long, value_name = "IF", default_value = "sim")]
     pub(crate) interface: String,
@@ -371,51 +403,21 @@ pub(crate) struct Exec {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Osek {
-    /// Backend that runs the kernel: a process, on the hosted port, or a guest, on the bare one
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) backend: ProbeBackend,
-    /// Number of measurements of each routine, a run for each number; scordino2020 measured 100
-    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
-        value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
-    pub(crate) loops: Vec<u64>,
-    /// Approximate time to measure, instead of numbers of loops: a short run finds how many fit
-    #[arg(long, value_name = "D", conflicts_with = "loops")]
-    pub(crate) duration: Option<Nanos>,
-    /// The CPU to run on; the last one by default
-    #[arg(long, value_name = "N")]
-    pub(crate) cpu: Option<u32>,
-    /// Let the thread move between the CPUs
-    #[arg(long, conflicts_with = "cpu")]
-    pub(crate) unpinned: bool,
-    /// Priority of SCHED_FIFO, 1 to 99
-    #[arg(long, value_name = "N", default_value_t = 90,
-        value_parser = clap::value_parser!(u8).range(1..=99))]
-    pub(crate) priority: u8,
-    /// Use extended status, which looks for programming errors; the paper measured standard status
-    #[arg(long)]
-    pub(crate) extended: bool,
-    /// Account every job, as a partition does
-    #[arg(long)]
-    pub(crate) accounting: bool,
-    /// Number of additional tasks, of lower priority than those measured and ready all the time
-    #[arg(long, value_name = "N", default_value_t = 0,
-        value_parser = clap::value_parser!(u8).range(0..=i64::from(OTHERS_MAX)))]
-    pub(crate) other_tasks: u8,
-    /// Run a load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
-    #[arg(long, value_name = "KIND:N")]
-    pub(crate) load: Vec<String>,
-    /// Keep records and report in this new folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Print records as JSON, as `show --json` does
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  quietcore probe irq --period 10ms --interrupts 10000\n  \
+    quietcore probe irq --backend qemu --accelerator tcg --period 10ms --interrupts 100\n\n\
+    A thread of this machine is the clock board: it writes an event file, which KVM makes an \
+    interrupt of the guest; under QEMU it is that of a device for shared memory \
+    (`ivshmem-doorbell`). The record names the way. What QEMU emulates (tcg) shows that it works, \
+    and is marked `timing not valid`.")]
 pub(crate) struct Irq {
+    /// Backend whose guest is interrupted
+    #[arg(long, value_name = "BACKEND", value_parser = backend_of_interrupts(),
+        default_value_t = Backend::OF_PROBES_IN_GUESTS)]
+    pub(crate) backend: Backend,
+    /// Run the instructions of QEMU's guest in this way; `kvm` by default
+    #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
+    pub(crate) accelerator: Option<Accelerator>,
     /// Time between two interrupts; kong2021 measured 10 ms
     #[arg(long, value_name = "D,..", value_delimiter = ',', default_value = "10 ms,1 ms")]
     pub(crate) period: Vec<Nanos>,
@@ -558,9 +560,10 @@ pub(crate) struct Compare {
     /// The evidence folder of the run, A
     #[arg(required_unless_present = "tables")]
     pub(crate) folder: Option<PathBuf>,
-    /// The evidence folder to compare with, B
-    #[arg(required_unless_present_any = ["with", "tables"], conflicts_with = "with")]
-    pub(crate) other: Option<PathBuf>,
+    /// The evidence folders to compare with, B, each with A on its own
+    #[arg(value_name = "OTHER", required_unless_present_any = ["with", "tables"],
+        conflicts_with = "with")]
+    pub(crate) others: Vec<PathBuf>,
     /// A published table to put beside the run, such as `queiroz2023/table-4`
     #[arg(long, value_name = "TABLE")]
     pub(crate) with: Option<String>,

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use quietcore_site::Site;
+use quietcore_site::{Accelerator, Site, with_accelerator};
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
@@ -66,14 +66,32 @@ pub(crate) struct SiteFile {
     pub(crate) sha256: String,
 }
 
+/// Reads and checks a site file in which guests are run in this way, where it is given. The bytes
+/// are those of the file as it was changed then.
+pub(crate) fn read_site_with(
+    path: &Path,
+    accelerator: Option<Accelerator>,
+) -> Result<SiteFile, Failure> {
+    let file = read_site(path)?;
+    let Some(accelerator) = accelerator else { return Ok(file) };
+    let text = String::from_utf8_lossy(&file.bytes);
+    let bytes = with_accelerator(&text, accelerator).map_err(Failure::new)?.into_bytes();
+    let classes = quietcore_record::class::catalogue();
+    let site = quietcore_site::read(file.site.file(), &bytes, &classes).map_err(Failure::new)?;
+    Ok(SiteFile { site, sha256: sha256(&bytes), bytes })
+}
+
 /// Reads and checks a site file; each problem in it becomes a line of the failure.
 pub(crate) fn read_site(path: &Path) -> Result<SiteFile, Failure> {
     let bytes = read(path, quietcore_site::SITE_BYTES_MAX)?;
     let catalogue = quietcore_record::class::catalogue();
     let site = quietcore_site::read(&path.display().to_string(), &bytes, &catalogue)
         .map_err(Failure::new)?;
-    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(SiteFile { site, bytes, sha256 })
+    Ok(SiteFile { site, sha256: sha256(&bytes), bytes })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the program that partitions and loads run in; it is installed beside this one.

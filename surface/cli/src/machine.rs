@@ -100,10 +100,10 @@ pub(crate) fn with<T>(
     }))
 }
 
-/// Returns the folder for the containers of runs; `None` if none of them runs in one. Removes what
-/// is left of containers, and of domains of Xen, whose owner was killed.
+/// Returns the folder for the containers of runs; `None` if nothing of them runs in one. Removes
+/// what is left of containers, and of domains of Xen, whose owner was killed.
 pub(crate) fn container_folder(runs: &[Run]) -> Result<Option<PathBuf>, Failure> {
-    let settings = || runs.iter().flat_map(|run| &run.partitions).map(|it| &it.setting);
+    let settings = || runs.iter().flat_map(Run::backends);
     let contained = settings().any(|setting| setting.declaration().in_container());
     let folder = || Ok::<_, Failure>(Places::of_environment()?.container_folder()?);
     let folder = contained.then(folder).transpose()?;

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         ));
     }
     let arguments = arguments::Arguments::parse();
-    match command::run(arguments.command) {
+    match command::run(arguments.at.as_deref(), arguments.command) {
         Ok(status) => status.into(),
         Err(failure) => {
             crate::terminal::say(failure);

@@ -1,5 +1,7 @@
 //! The programs of a site, built for a measurement.
 
+pub(crate) mod turns;
+
 use std::path::Path;
 
 use quietcore_assembly::{Staged, Workshop};
@@ -18,6 +20,12 @@ use crate::terminal::say;
 pub(crate) struct Built {
     pub(crate) programs: Programs,
     _folder: TempDir,
+}
+
+/// Builds nothing, for a measurement that runs no program.
+pub(crate) fn none() -> Result<Built, Failure> {
+    let folder = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
+    Ok(Built { programs: Programs::default(), _folder: folder })
 }
 
 /// Builds all programs of a site again. Models are relative to `site_folder`.

@@ -4,17 +4,39 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quietcore_campaign::{Advance, Observer, Progress, Run};
+use quietcore_campaign::{Advance, Observer, Progress, ProgressFile, Run};
 use quietcore_record::histogram::Quantile;
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::thousands;
-use quietcore_units::Nanos;
+use quietcore_units::{Causes, Nanos};
+use rustix::process::setsid;
+
+use crate::arguments::Followed;
+use crate::status::Failure;
 
 /// Time between two lines about a probe's progress if there is no terminal.
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
 const TEMPLATE: &str = "{prefix} [{bar:24}] {percent:>3} %  {msg}";
+
+/// Begins what a program asks for that follows this one: a session of its own, and the file of the
+/// progress.
+///
+/// # Errors
+/// When the file can't be written.
+pub(crate) fn begin_followed(asked: &Followed) -> Result<Option<ProgressFile>, Failure> {
+    if asked.detached {
+        // A process that leads its group already can't leave, and need not.
+        let _ = setsid();
+    }
+    let Some(path) = &asked.progress else { return Ok(None) };
+    let begun = ProgressFile::begin(path).map_err(|error| {
+        let (path, why) = (path.display(), Causes(&error));
+        Failure::new(format_args!("quietcore: --progress {path}: it can't be written: {why}"))
+    });
+    begun.map(Some)
+}
 
 /// Shows a campaign's progress on standard error.
 pub(crate) struct Bar {
@@ -25,6 +47,8 @@ pub(crate) struct Bar {
     current: Nanos,
     number: usize,
     count: usize,
+    /// `true` if partitions have runs of their own, one after the other.
+    takes_turns: bool,
     /// The part of a probe that is in progress.
     part: Option<Part>,
 }
@@ -50,7 +74,16 @@ impl Bar {
             current: Nanos::ZERO,
             number: 0,
             count: runs.len(),
+            takes_turns: takes_turns(runs),
             part: None,
+        }
+    }
+
+    /// Returns the name of a run: its profile, and its partition where each has runs of its own.
+    fn name_of(&self, run: &Run) -> String {
+        match &run.partitions[..] {
+            [one] if self.takes_turns => format!("{} {}", one.name, run.profile),
+            _ => run.profile.clone(),
         }
     }
 
@@ -63,6 +96,14 @@ impl Bar {
     }
 }
 
+/// Returns `true` if not all runs are of the same partitions.
+fn takes_turns(runs: &[Run]) -> bool {
+    let names = |run: &Run| -> Vec<String> {
+        run.partitions.iter().map(|partition| partition.name.clone()).collect()
+    };
+    runs.windows(2).any(|pair| names(&pair[0]) != names(&pair[1]))
+}
+
 impl Observer for Bar {
     fn step(&mut self, text: &str) {
         self.bar.set_message(text.to_owned());
@@ -73,18 +114,18 @@ impl Observer for Bar {
     }
 
     fn begin(&mut self, run: &Run) {
+        let name = self.name_of(run);
         self.number += 1;
         self.current = run.duration();
         self.bar.set_length(run.cycles().max(1));
         self.bar.set_position(0);
-        self.bar.set_prefix(format!("{}/{} {}", self.number, self.count, run.profile));
+        self.bar.set_prefix(format!("{}/{} {name}", self.number, self.count));
         self.bar.set_message("warming up");
         if !self.terminal {
             crate::terminal::say(format_args!(
-                "{}/{} {}: {}",
+                "{}/{} {name}: {}",
                 self.number,
                 self.count,
-                run.profile,
                 run.duration()
             ));
         }
@@ -168,7 +209,7 @@ impl Observer for Bar {
 
     fn failed(&mut self, run: &Run, because: &str) {
         self.left = self.left.saturating_sub(self.current);
-        self.say(&format!("{}: not measured: {because}", run.profile));
+        self.say(&format!("{}: not measured: {because}", self.name_of(run)));
     }
 }
 

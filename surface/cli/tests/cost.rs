@@ -12,24 +12,14 @@ const CYCLES: usize = 2_000;
 #[test]
 fn a_cycle_makes_one_system_call() {
     let folder = tempfile::tempdir().unwrap();
-    let strace = Command::new("strace")
+    let mut strace = Command::new("strace");
+    strace
         .args(["-f", "-o", "trace", env!("CARGO_BIN_EXE_quietcore")])
         .args(["probe", "latency", "--warm-up", "10 ms", "--cycles", &CYCLES.to_string()])
-        .current_dir(folder.path())
-        .output();
-    let output = match strace {
-        Ok(output) => output,
-        Err(error) => {
-            quietcore_skip::skip!("strace can't be run: {error}; install strace");
-            return;
-        }
-    };
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("Operation not permitted") && !output.status.success() {
-        quietcore_skip::skip!("tracing is forbidden here: {}", said.trim());
-        return;
+        .current_dir(folder.path());
+    if let Err(reason) = quietcore_skip::strace(&mut strace) {
+        return quietcore_skip::skip!("{reason}");
     }
-    assert!(output.status.success(), "{said}");
     let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
     let mut sleeps: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in trace.lines() {

@@ -24,7 +24,7 @@ use command::{call, quietcore};
 use quietcore_backend::container::{ContainerError, Containers};
 use quietcore_process::setting;
 use quietcore_record::document::Document;
-use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means};
+use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, PIECES_MAX};
 use quietcore_skip::skip;
 use quietcore_trace::tracefs::Tracefs;
 use quietcore_units::{CpuId, Scheduling};
@@ -90,6 +90,10 @@ fn of_document(json: &str) -> Ledgers {
     let ledgers = record.ledgers.unwrap();
     assert_eq!(ledgers.means, Means::Trace, "{:?}", ledgers.not_observed);
     assert!(ledgers.kept.iter().all(Ledger::adds_up));
+    for ledger in ledgers.kept.iter().filter(|ledger| ledger.course.len() < PIECES_MAX) {
+        let in_time: u64 = ledger.course.iter().map(|piece| piece.ns).sum();
+        assert_eq!(in_time, ledger.latency_ns, "{ledger:?}");
+    }
     assert!(ledgers.ledgered > 0 && ledgers.ledgered <= ledgers.above, "{ledgers:?}");
     ledgers
 }

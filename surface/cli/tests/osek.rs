@@ -96,6 +96,7 @@ fn all_objects_of_a_file_are_described() {
     assert_eq!(application["counters"][0]["ticks_per_base"], 10);
     assert_eq!(application["alarms"][0]["autostart_modes"][0], "normal");
     assert_eq!(application["schedule_tables"][0]["expiry_points"][1]["offset"], 50);
+    assert_eq!(application["messages"][1]["notification"], "sets jam of sort");
 }
 
 #[test]

@@ -12,15 +12,18 @@
 //! list. A file is used because the runner swallows what a passing test prints, and because a test
 //! may run in another process than the one that prints.
 //!
-//! [`own_network!`] runs a test in a network of its own, or skips it where there is none to be had.
+//! [`own_network!`] runs a test in a network of its own, or skips it where there is none to be had;
+//! [`strace()`] traces a program, or returns the reason for a skip.
 //!
 //! The crate stands outside the floors so that tests of every floor can use it; nothing but tests
 //! may depend on it.
 
 pub mod own_network;
 mod record;
+mod strace;
 
 pub use record::{SKIP_FILE_VARIABLE, record};
+pub use strace::strace;
 
 /// Records that the surrounding test could not run, with the reason. The test returns after it.
 ///

@@ -8,6 +8,7 @@
 //! | `width` | lines end at 100 columns; tables and single long words in comments are excepted |
 //! | `file-names` | nothing is called `common`, `util`, `helpers`, `misc`, `base` or `imp` |
 //! | `folder-size` | a folder holds at most 12 Rust files |
+//! | `examples` | two crates have no example of one name: Cargo writes both to the same file |
 
 use std::collections::BTreeMap;
 
@@ -36,6 +37,30 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         findings.extend(check_name(&file.path));
     }
     findings.extend(check_folders(tree));
+    findings.extend(check_examples(tree));
+    findings
+}
+
+/// Whichever example of a name is linked last is the one that all tests start.
+fn check_examples(tree: &Tree) -> Vec<Finding> {
+    let mut first = BTreeMap::new();
+    let mut findings = Vec::new();
+    for source in &tree.sources {
+        let Some((folder, name)) = source.path.rsplit_once('/') else { continue };
+        if !folder.ends_with("/examples") {
+            continue;
+        }
+        let other = *first.entry(name).or_insert(&source.path);
+        if *other != source.path {
+            findings.push(Finding::new(
+                "examples",
+                &source.path,
+                1,
+                format!("`{other}` has the same name, and Cargo writes both to one file"),
+                "give it a name that no other crate's example has",
+            ));
+        }
+    }
     findings
 }
 
@@ -153,6 +178,18 @@ mod tests {
         for text in ["", "// a\n", "//!\n", "\n//! A.\n"] {
             assert_eq!(rules("a/src/b.rs", text), [("header", 1)], "{text:?}");
         }
+    }
+
+    #[test]
+    fn two_crates_have_no_example_of_one_name() {
+        let example = |path| (path, "//! A.\n");
+        let apart = [example("a/examples/b.rs"), example("c/examples/d.rs")];
+        assert_eq!(check(&Tree::of(&apart)), []);
+        let same = [example("a/examples/b.rs"), example("c/examples/b.rs")];
+        let findings = check(&Tree::of(&same));
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!((findings[0].rule, &*findings[0].path), ("examples", "c/examples/b.rs"));
+        assert!(findings[0].what.contains("a/examples/b.rs"), "{}", findings[0].what);
     }
 
     #[test]

@@ -11,9 +11,10 @@
 //! only the pairs in [`SIDEWAYS`] may depend on each other. `guest/` runs one cycle on a bare
 //! machine: it may use the floors up to `engine/`, of which it can use nothing that needs an
 //! operating system, for it would not link. What stands beside the floors may use all of them and
-//! is used by none. The rule holds for the dependencies of tests and build scripts as well.
+//! is linked by none; tests and build scripts may use it. For all else the rule holds for their
+//! dependencies as well.
 
-use crate::exemptions::{SIDEWAYS, Sideways, TEST_ONLY_CRATES};
+use crate::exemptions::{CRATES_OF_NO_FLOOR, SIDEWAYS, Sideways};
 use crate::finding::Finding;
 use crate::manifest::{Dependency, Manifest, manifests};
 use crate::tree::Tree;
@@ -76,7 +77,8 @@ fn judge(
     manifests: &[Manifest],
     sideways: &[Sideways],
 ) -> Option<(String, String)> {
-    if dependency.for_tests && TEST_ONLY_CRATES.contains(&target) {
+    let is_linked = !dependency.for_tests && !dependency.for_build;
+    if !is_linked && CRATES_OF_NO_FLOOR.contains(&target) {
         return None;
     }
     let from_floor = floor_of(manifest.folder());

@@ -2,8 +2,8 @@
 //!
 //! - `machine/clock` is the package `quietcore-clock`; folders are written in `snake_case`.
 //! - Version, edition, licence, lints and the versions of dependencies come from the root.
-//! - Every program is called `quietcore` or `quietcore-NAME`, so that nobody on a machine wonders
-//!   whose process that is.
+//! - Every program is called `quietcore`, `quietcored` or `quietcore-NAME`, so that nobody on a
+//!   machine wonders whose process that is.
 
 use crate::finding::Finding;
 use crate::manifest::{Manifest, manifests};
@@ -105,17 +105,21 @@ fn check_binaries(manifest: &Manifest, tree: &Tree) -> Vec<Finding> {
     }
     programs
         .into_iter()
-        .filter(|(name, _)| name != "quietcore" && !name.starts_with("quietcore-"))
+        .filter(|(name, _)| !is_named_well(name))
         .map(|(name, line)| {
             Finding::new(
                 BINARIES,
                 &manifest.path,
                 line,
                 format!("it builds a program called `{name}`"),
-                "programs are called `quietcore` or `quietcore-NAME`",
+                "programs are called `quietcore`, `quietcored` or `quietcore-NAME`",
             )
         })
         .collect()
+}
+
+fn is_named_well(program: &str) -> bool {
+    matches!(program, "quietcore" | "quietcored") || program.starts_with("quietcore-")
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
-//! Running the compiler: bounded in time, memory and in what it may say.
+//! Running the compiler: bounded in time, memory and in what it may say; for code that was received
+//! in a sandbox.
+
+mod listener;
 
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -6,12 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use quietcore_sandbox::{RESULT, Sandbox, SandboxError, View, make_readable};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
 use crate::build::telling::diagnostic;
 use crate::build::{Diagnostic, Options, Severity};
+
+pub use listener::Listener;
 
 /// Most of the compiler's text that is kept, in bytes.
 const TEXT_BYTES_MAX: u64 = 1024 * 1024;
@@ -21,6 +27,9 @@ const MEMORY_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
 /// Largest file that it may write, in bytes.
 const OUTPUT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// Longest time of all runs for code that was received.
+const RECEIVED_TIME_MAX: Duration = Duration::from_secs(300);
 
 /// The folder that it believes to work in. A true path would end up in the debug information, and
 /// builds of one program in two places would differ.
@@ -35,6 +44,25 @@ pub(crate) struct Compiler {
     /// The machine that it compiles for, as `x86_64-linux-gnu`.
     pub(crate) machine: String,
     time_limit: Duration,
+    listener: Option<Listener>,
+    confined: Option<Confined>,
+}
+
+/// The sandbox of a compiler whose code was received.
+#[derive(Debug, Clone)]
+struct Confined {
+    sandbox: Sandbox,
+    /// Folders that it sees beside the system's.
+    readable: Vec<PathBuf>,
+    /// When all runs have to have ended.
+    end: Instant,
+}
+
+impl Confined {
+    fn new() -> Self {
+        let end = Instant::now() + RECEIVED_TIME_MAX;
+        Self { sandbox: Sandbox::default(), readable: Vec::new(), end }
+    }
 }
 
 /// The outcome of one run.
@@ -85,14 +113,18 @@ pub enum CompilerError {
         /// The time after which it was ended.
         limit: Duration,
     },
+    /// The code was received, and there is no sandbox for the compiler.
+    #[error("code that was received is compiled in a sandbox only")]
+    Sandbox(#[from] SandboxError),
     /// Reading from it failed.
     #[error("the compiler's answer could not be read")]
     Io(#[from] io::Error),
 }
 
 impl Compiler {
-    /// Finds the compiler that the options or the environment name.
-    pub(crate) fn find(options: &Options) -> Result<Self, CompilerError> {
+    /// Finds the compiler that the options or the environment name; it is run in a sandbox where
+    /// the code was received.
+    pub(crate) fn find(options: &Options, is_received: bool) -> Result<Self, CompilerError> {
         let named = options.compiler.as_ref().map(|path| vec![path.to_string_lossy().into_owned()]);
         let from_environment = || {
             let value = std::env::var("CC").ok()?;
@@ -105,9 +137,13 @@ impl Compiler {
             identity: String::new(),
             machine: String::new(),
             time_limit: options.time_limit,
+            listener: None,
+            confined: is_received.then(Confined::new),
         };
         let here = PathBuf::from("/");
-        let said = compiler.run(&here, &["-v".to_owned()])?.text;
+        let said = compiler.run(&here, &["-v".to_owned()], None)?.text;
+        // What follows is about the program.
+        compiler.listener.clone_from(&options.listener);
         let after = |head| said.lines().find_map(|line| line.strip_prefix(head)).map(str::trim);
         let (Some(version), Some(machine)) = (after("gcc version "), after("Target: ")) else {
             let program = compiler.words.join(" ");
@@ -119,26 +155,57 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// Runs the compiler in a folder.
+    /// Returns `true` if it is run in a sandbox.
+    pub(crate) fn is_confined(&self) -> bool {
+        self.confined.is_some()
+    }
+
+    /// Lets it read a folder in its sandbox, if it has one.
+    pub(crate) fn show(&mut self, folder: &Path) {
+        if let Some(confined) = &mut self.confined {
+            confined.readable.push(folder.to_owned());
+        }
+    }
+
+    /// Tells the listener of the build, if there is one.
+    pub(crate) fn tell(&self, line: &str) {
+        if let Some(listener) = &self.listener {
+            listener.hear(line);
+        }
+    }
+
+    /// Runs the compiler in a folder; `output` is the file that comes of it.
     pub(crate) fn run(
         &self,
         folder: &Path,
         arguments: &[String],
+        output: Option<&Path>,
     ) -> Result<Outcome, CompilerError> {
         let program = self.words.join(" ");
         let (mut reader, writer) = io::pipe()?;
         let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]).args(arguments).current_dir(folder);
-        command.env("LC_ALL", "C").env("PWD", WORKING_FOLDER).env("SOURCE_DATE_EPOCH", "0");
-        command.env_remove("GCC_COLORS").env_remove("CPATH").env_remove("C_INCLUDE_PATH");
+        command.args(&self.words[1..]).args(arguments);
+        match &self.confined {
+            None => {
+                command.current_dir(folder).env("LC_ALL", "C").env_remove("GCC_COLORS");
+                command.env_remove("CPATH").env_remove("C_INCLUDE_PATH");
+                command.args(output.into_iter().flat_map(|it| [Path::new("-o"), it]));
+            }
+            Some(confined) => {
+                confined.enclose(&mut command, folder, output)?;
+                command.args(output.into_iter().flat_map(|_| ["-o", RESULT]));
+            }
+        }
+        command.env("PWD", WORKING_FOLDER).env("SOURCE_DATE_EPOCH", "0");
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         // A group of its own, so that what the compiler starts can be stopped with it.
         command.process_group(0);
         let spawned = command.spawn();
         drop(command);
-        let mut child = spawned
-            .map_err(|source| CompilerError::Missing { program: program.clone(), source })?;
-        limit(&child);
+        let mut child = spawned.map_err(|source| self.not_started(&program, source))?;
+        if self.confined.is_none() {
+            limit(&child);
+        }
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {
             let mut text = Vec::new();
@@ -148,13 +215,43 @@ impl Compiler {
             // The receiver is gone only when the time was up.
             let _ = sender.send(drained.map(|_| text));
         });
-        let Ok(text) = receiver.recv_timeout(self.time_limit) else {
+        let limit = self.confined.as_ref().map_or(self.time_limit, |confined| {
+            confined.end.saturating_duration_since(Instant::now()).min(self.time_limit)
+        });
+        let Ok(text) = receiver.recv_timeout(limit) else {
             stop(&mut child);
-            return Err(CompilerError::TooSlow { program, limit: self.time_limit });
+            return Err(CompilerError::TooSlow { program, limit });
         };
         let status = child.wait()?;
         let text = String::from_utf8_lossy(&text?).into_owned();
+        text.lines().for_each(|line| self.tell(line));
         Ok(Outcome { success: status.success(), text })
+    }
+
+    fn not_started(&self, program: &str, source: io::Error) -> CompilerError {
+        let program = program.to_owned();
+        if self.confined.is_none() {
+            return CompilerError::Missing { program, source };
+        }
+        match Sandbox::why_not(source) {
+            SandboxError::Program(source) => CompilerError::Missing { program, source },
+            refused => refused.into(),
+        }
+    }
+}
+
+impl Confined {
+    fn enclose(
+        &self,
+        command: &mut Command,
+        folder: &Path,
+        output: Option<&Path>,
+    ) -> Result<(), SandboxError> {
+        for folder in &self.readable {
+            make_readable(folder)?;
+        }
+        let readable: Vec<&Path> = self.readable.iter().map(PathBuf::as_path).collect();
+        self.sandbox.confine(command, &View { readable: &readable, folder, result: output })
     }
 }
 

@@ -17,7 +17,8 @@ use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
 use crate::build::telling::lacks;
 use crate::build::{
-    Build, BuildError, Diagnostic, LeftOut, Options, Target, collect, headers, widths,
+    Build, BuildError, Diagnostic, LeftOut, Options, RECEIVED_MARK, Target, collect, headers,
+    widths,
 };
 use crate::debug::{self, DebugInfo};
 use crate::interface::{
@@ -29,8 +30,10 @@ use link::{Kit, Linked};
 /// Folder that the sources are copied to, below the folder of the build.
 const SOURCE_FOLDER: &str = "source";
 
-/// Most compilers at once.
+/// Most compilers at once …
 const WORKERS_MAX: usize = 8;
+/// … and in sandboxes, each of which may use as much memory as its limits allow.
+const CONFINED_WORKERS_MAX: usize = 2;
 
 /// Compiler flags of each source file.
 ///
@@ -93,7 +96,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         sources.beside.extend(sources::headers(include)?);
     }
     let application = kernel::find(&mut sources, options)?;
-    let compiler = Compiler::find(options)?;
+    let mut compiler = Compiler::find(options, is_received(folder))?;
     let mut kit = Kit::find(options, &compiler)?;
     let mut parts: Vec<&[u8]> = headers::all()
         .chain(
@@ -124,6 +127,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     let scratch_path =
         fs::canonicalize(scratch.path()).map_err(|error| BuildError::io(scratch.path(), error))?;
     let copies = scratch_path.join(SOURCE_FOLDER);
+    compiler.show(&scratch_path);
     let recipe = Recipe {
         folder: &copies,
         scratch: &scratch_path,
@@ -140,6 +144,11 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     };
     let fresh = fresh.map_err(|error| with_lacks(error, &sources))?;
     store::keep(fresh, &hash, &compiler.identity, &scratch_path, &place)
+}
+
+/// Returns `true` if the folder, or one around it, is marked as received.
+fn is_received(folder: &Path) -> bool {
+    folder.ancestors().any(|it| it.join(RECEIVED_MARK).symlink_metadata().is_ok())
 }
 
 impl Recipe<'_> {
@@ -227,7 +236,8 @@ impl Recipe<'_> {
         let next = AtomicUsize::new(0);
         let finished: Mutex<Vec<Option<Result<Object, BuildError>>>> =
             Mutex::new(files.iter().map(|_| None).collect());
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS_MAX);
+        let most = if self.compiler.is_confined() { CONFINED_WORKERS_MAX } else { WORKERS_MAX };
+        let workers = thread::available_parallelism().map_or(1, usize::from).min(most);
         thread::scope(|scope| {
             for _ in 0..workers.min(files.len()) {
                 scope.spawn(|| {
@@ -251,9 +261,9 @@ impl Recipe<'_> {
         let object = self.scratch.join(format!("{index}.o"));
         let mut arguments = self.compile_arguments(sources::is_cpp(&file.name));
         // A name that starts with `-` or `@` would be taken for something else.
-        arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
         arguments.push(format!("./{}", file.name));
-        let outcome = self.compiler.run(self.folder, &arguments)?;
+        self.compiler.tell(&format!("compiling {}", file.name));
+        let outcome = self.compiler.run(self.folder, &arguments, Some(&object))?;
         Object::new(file.name.clone(), object.clone(), outcome)
             .map_err(|error| BuildError::io(&object, error))
     }
@@ -269,9 +279,8 @@ impl Recipe<'_> {
             arguments.push("-Werror=implicit-function-declaration".to_owned());
         }
         arguments.extend(more.iter().map(|it| (*it).to_owned()));
-        arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
         arguments.push(file.to_string_lossy().into_owned());
-        let outcome = self.compiler.run(self.folder, &arguments)?;
+        let outcome = self.compiler.run(self.folder, &arguments, Some(&object))?;
         if !outcome.success {
             return Err(refused([&outcome]));
         }

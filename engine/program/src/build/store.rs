@@ -109,6 +109,11 @@ pub(super) fn hash(
         add(b"tick");
         add(&tick_ns.to_le_bytes());
     }
+    // Their numbers are among the macros; the direction is not.
+    for carried in options.carried.iter().filter(|_| !sources.oil.is_empty()) {
+        add(if carried.is_received { b"received" } else { b"sent" });
+        add(carried.name.as_bytes());
+    }
     add(b"include");
     for file in &sources.beside {
         add(file.name.as_bytes());

@@ -3,6 +3,8 @@
 //! The code of an image runs in a child process of the tests, whose memory it gets at the addresses
 //! that it has in a guest; see `harness/run.c`.
 
+mod kernel;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use quietcore_program::build::{BuildError, Options};
+use quietcore_program::build::{BuildError, Carried, Options};
 use quietcore_program::place::Access;
 
 use crate::support::{folder, options, try_build};
@@ -177,6 +177,74 @@ fn a_task_of_a_kernel_that_would_wait_for_a_signal_is_refused() {
     assert!(
         try_build(folder(&[("small.oil", OIL), ("small.c", &text)]).path(), &options()).is_ok()
     );
+}
+
+/// Signals `command_speed` and `state_speed`, queue `command_code` and group `command`; the state
+/// is sent. With the numbers that they have in C.
+fn with_channels() -> Options {
+    let carried = |name: &str, is_group, is_received| Carried {
+        name: name.to_owned(),
+        is_group,
+        is_received,
+    };
+    Options {
+        carried: vec![
+            carried("command_speed", false, true),
+            carried("command_code", false, true),
+            carried("command", true, true),
+            carried("state_speed", false, false),
+            carried("state", true, false),
+        ],
+        defines: ["command_speed=0u", "command_code=1u", "state_speed=2u"]
+            .map(|signal| format!("ComConf_ComSignal_{signal}"))
+            .into_iter()
+            .chain(["command=0u", "state=1u"].map(|it| format!("ComConf_ComSignalGroup_{it}")))
+            .collect(),
+        ..options()
+    }
+}
+
+/// An OIL file with messages of these names.
+fn with_messages(names: &[&str]) -> String {
+    let activates = "{ NOTIFICATION = ACTIVATETASK { TASK = Fast; }; };\n    ";
+    let messages = names.iter().map(|name| format!("MESSAGE {name} {activates}"));
+    OIL.replace("ALARM Wake", &(messages.collect::<String>() + "ALARM Wake"))
+}
+
+/// Goal: a program is notified of what its partition receives, and of nothing else: each other name
+/// is told with its place and with what may be meant.
+#[test]
+fn a_message_is_something_that_the_partition_receives() {
+    need_compiler!();
+    let build = |names: &[&str], options: &Options| {
+        try_build(folder(&[("small.oil", &with_messages(names)), ("small.c", C)]).path(), options)
+    };
+    let names = ["command", "command_speed", "command_code"];
+    let built = build(&names, &with_channels()).unwrap().built;
+    assert!(built.interface.com, "what notifies it is used");
+    let mut turned = with_channels();
+    for carried in &mut turned.carried {
+        carried.is_received = !carried.is_received;
+    }
+    assert!(build(&names, &turned).is_err(), "another direction is another program");
+    assert_ne!(built.hash, build(&names[..2], &with_channels()).unwrap().built.hash);
+    let wrong = build(&["comand", "state", "elsewhere"], &with_channels()).map(|_| ()).unwrap_err();
+    let expected = [
+        "small.oil:10:13: error: `comand`: no signal, queue or group that the partition receives; \
+         did you mean `command`?",
+        "small.oil:11:13: error: `state`: the partition sends it; name what it receives",
+        "small.oil:12:13: error: `elsewhere`: no signal, queue or group that the partition \
+         receives; it receives `command_speed`, `command_code`, `command`",
+    ];
+    let text = wrong.to_string();
+    let told: Vec<_> = text.lines().filter(|line| line.contains("error:")).collect();
+    assert_eq!(told, expected, "{text}");
+    let none = build(&["command"], &options()).map(|_| ()).unwrap_err().to_string();
+    assert!(none.contains("it receives nothing: there is no channel to it"), "{none}");
+    let mut both = with_channels();
+    both.carried[2].name = "command_speed".to_owned();
+    let unclear = build(&["command_speed"], &both).map(|_| ()).unwrap_err().to_string();
+    assert!(unclear.contains("the name of a group and of a signal; rename"), "{unclear}");
 }
 
 /// An OIL file as ERIKA Enterprise is given: with its own attributes, and without a time of a tick.

@@ -105,6 +105,7 @@ pub(crate) fn failure(files: &[(&str, &str)], options: &Options) -> String {
 }
 
 /// A program that was built.
+#[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) built: Build,
     /// Deleted with the program.

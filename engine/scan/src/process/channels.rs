@@ -64,7 +64,7 @@ const WAIT_CLOCK: WaitClock =
 
 /// Maps a channel and compares its table with the job.
 fn map(job: &ChannelJob) -> Result<Channel<'static>, ChannelCause> {
-    let memory = ChannelMemory::inherited(job.descriptor, job.device)?;
+    let memory = ChannelMemory::inherited(job.descriptor, job.device.clone())?;
     let channel = Box::leak(Box::new(memory)).channel();
     compare(&channel, &job.entries)?;
     Ok(channel)

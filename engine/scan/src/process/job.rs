@@ -78,7 +78,7 @@ pub struct ChannelJob {
     pub name: String,
     /// The descriptor of its memory file in the process.
     pub descriptor: i32,
-    /// The device whose memory it is, in a Linux guest; the file is `/dev/mem` then.
+    /// The device whose memory it is, in a Linux guest; the file is that of the device then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceMemory>,
     /// `true` for the sender, `false` for a receiver.

@@ -275,8 +275,10 @@ impl Loader<'_> {
 
     fn load_module(&self, build: &job::Build, slot: &Slot<'_>) -> Result<Module, String> {
         let section = slot.section();
-        let offset = self.memory.begin() + section.offset as u64;
-        let place = DataSlot { file: self.memory.file(), offset, bytes: section.bytes };
+        let bytes = build.image.bytes.min(section.bytes as u64);
+        let part = self.memory.part(section.offset as u64, bytes);
+        let part = part.map_err(|error| std::format!("the slot can't be mapped: {error}"))?;
+        let place = DataSlot { file: part.file(), offset: part.offset(), bytes: section.bytes };
         // SAFETY: the host built the module; the slot is free, which whoever orders it made sure.
         let module = unsafe { Module::load(&build.module, build.image, place) };
         module.map_err(|error| Causes(&error).to_string())

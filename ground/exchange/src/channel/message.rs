@@ -165,6 +165,12 @@ impl<'map> Receiver<'map> {
         Ok(Some(Message { bytes, sent }))
     }
 
+    /// The word in which the sender counts the messages sent so far, those of earlier senders
+    /// included. It may be read while another task receives.
+    pub fn sent(&self) -> &'map AtomicU64 {
+        self.queue.published()
+    }
+
     /// Returns how often the queue had to be emptied because its head was impossible: the sender is
     /// broken or hostile.
     pub fn resets(&self) -> u64 {

@@ -58,7 +58,11 @@ pub(super) enum SignalKind<'map> {
         bytes: u8,
     },
     SendQueue(Claim<Sender<'map>>),
-    ReceiveQueue(Claim<Receiver<'map>>),
+    ReceiveQueue {
+        receiver: Claim<Receiver<'map>>,
+        /// Messages sent so far, as the sender counts them.
+        sent: &'map AtomicU64,
+    },
 }
 
 impl<'map> ComSignal<'map> {
@@ -112,7 +116,8 @@ impl<'map> ComSignal<'map> {
                 SignalKind::SendQueue(Claim::new(channel.sender(index)?))
             }
             (Entry::Queue { .. }, Direction::Receive) => {
-                SignalKind::ReceiveQueue(Claim::new(channel.receiver(index)?))
+                let receiver = channel.receiver(index)?;
+                SignalKind::ReceiveQueue { sent: receiver.sent(), receiver: Claim::new(receiver) }
             }
             (Entry::Group { .. }, _) => return None,
         };

@@ -22,7 +22,7 @@ use crate::com::table::{ComTable, SignalState};
 use crate::primitive::words::WORD_BYTES;
 
 /// The version of the table of functions.
-pub const SERVICES_VERSION: u32 = 4;
+pub const SERVICES_VERSION: u32 = 5;
 
 /// Messages are touched at this distance before their queue is claimed, so that a program which
 /// points to where nothing is crashes while it holds no claim: it may be another build that runs
@@ -62,6 +62,8 @@ pub struct Services<'a> {
     clock: unsafe extern "C" fn(*const c_void) -> u64,
     wait_signal: unsafe extern "C" fn(*const c_void, u16, *mut c_void, u64) -> u8,
     wait_group: unsafe extern "C" fn(*const c_void, u16, u64) -> u8,
+    signal_count: unsafe extern "C" fn(*const c_void, u16) -> u64,
+    group_count: unsafe extern "C" fn(*const c_void, u16) -> u64,
     provision: PhantomData<&'a Provision<'a, 'a>>,
 }
 
@@ -94,6 +96,8 @@ impl<'a> Services<'a> {
             clock,
             wait_signal,
             wait_group,
+            signal_count,
+            group_count,
             provision: PhantomData,
         }
     }
@@ -366,6 +370,24 @@ unsafe extern "C" fn wait_group(context: *const c_void, group: u16, limit_ns: u6
     let table = unsafe { table(context) };
     let limit = Nanos::new(limit_ns);
     table.map_or(ComStatus::NotOk, |table| table.wait_group(group, limit)) as u8
+}
+
+/// `signal_count` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn signal_count(context: *const c_void, signal: u16) -> u64 {
+    // SAFETY: C hands back the context it was given.
+    unsafe { table(context) }.map_or(0, |table| table.signal_count(signal))
+}
+
+/// `group_count` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn group_count(context: *const c_void, group: u16) -> u64 {
+    // SAFETY: C hands back the context it was given.
+    unsafe { table(context) }.map_or(0, |table| table.group_count(group))
 }
 
 /// `interrupt_at` of the table of functions.

@@ -8,7 +8,7 @@ use crate::channel::{
 use crate::com::ComStatus;
 use crate::com::entry::{ComGroup, ComSignal, Direction, OnTimeout, SignalKind};
 use crate::primitive::words::mask_of;
-use crate::sync::{AtomicU64, Relaxed};
+use crate::sync::{Acquire, AtomicU64, Relaxed};
 
 /// The state of a received signal or group, beside its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl<'map> ComTable<'map> {
             SignalKind::Send { bytes, .. }
             | SignalKind::Receive { bytes, .. }
             | SignalKind::Member { bytes, .. } => Some(*bytes),
-            SignalKind::Unused | SignalKind::SendQueue(_) | SignalKind::ReceiveQueue(_) => None,
+            SignalKind::Unused | SignalKind::SendQueue(_) | SignalKind::ReceiveQueue { .. } => None,
         }
     }
 
@@ -292,6 +292,25 @@ impl<'map> ComTable<'map> {
         ComStatus::Ok
     }
 
+    /// Returns how often a received signal was sent so far; of a queue the number of its messages,
+    /// of a member the count of its group. It changes with each sending, and clears nothing. Zero
+    /// for all else.
+    #[inline]
+    pub fn signal_count(&self, signal: u16) -> u64 {
+        match self.signal(signal) {
+            SignalKind::Receive { cell, .. } => cell.number(),
+            SignalKind::Member { group, .. } => self.group_count(*group),
+            SignalKind::ReceiveQueue { sent, .. } => sent.load(Acquire),
+            SignalKind::Unused | SignalKind::Send { .. } | SignalKind::SendQueue(_) => 0,
+        }
+    }
+
+    /// Returns how often a received group was sent so far, as [`Self::signal_count`] does.
+    #[inline]
+    pub fn group_count(&self, group: u16) -> u64 {
+        self.group(group, Direction::Receive).map_or(0, |group| group.cell.number())
+    }
+
     fn state_of(&self, received: &Received, timeouts: &Timeouts) -> SignalState {
         let now = self.now();
         let since = if received.count > 0 { received.sent } else { self.started() };
@@ -321,7 +340,7 @@ impl<'map> ComTable<'map> {
 
     /// Receives the oldest message; `bytes` becomes its length, also where the buffer is too small.
     pub fn receive_message(&self, signal: u16, buffer: &mut [u8], bytes: &mut usize) -> ComStatus {
-        let SignalKind::ReceiveQueue(claim) = self.signal(signal) else {
+        let SignalKind::ReceiveQueue { receiver: claim, .. } = self.signal(signal) else {
             return ComStatus::NotOk;
         };
         match self.shelter.hold(|| claim.with(|receiver| receiver.receive(buffer))) {

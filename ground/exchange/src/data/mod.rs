@@ -150,7 +150,7 @@ impl<'map> DataSlot<'map> {
     pub fn read_value(&self, offset: u32, bytes: u8) -> Result<u64, OutOfData> {
         let bytes = usize::from(bytes);
         let start = self.check_value(offset, bytes)?;
-        if !start.is_multiple_of(bytes) {
+        if !is_aligned(start, bytes) {
             let mut value = [0; WORD_BYTES];
             for (index, byte) in value[..bytes].iter_mut().enumerate() {
                 *byte = self.byte(start + index).load(Relaxed);
@@ -203,6 +203,14 @@ impl<'map> DataSlot<'map> {
     }
 }
 
+/// Returns `true` if `start` is a multiple of `bytes`, a power of two: by a mask, since a division
+/// takes longer than the access.
+#[inline]
+fn is_aligned(start: usize, bytes: usize) -> bool {
+    debug_assert!(bytes.is_power_of_two(), "{bytes} bytes are no size of a value");
+    start & (bytes - 1) == 0
+}
+
 /// A data slot that is written: by the partition, between two steps of its program.
 #[derive(Clone, Copy, Debug)]
 pub struct WritableData<'map> {
@@ -249,7 +257,7 @@ impl<'map> WritableData<'map> {
 
     #[inline]
     fn store(&self, start: usize, bytes: usize, value: u64) {
-        if !start.is_multiple_of(bytes) {
+        if !is_aligned(start, bytes) {
             self.store_bytes(start, &value.to_le_bytes()[..bytes]);
             return;
         }

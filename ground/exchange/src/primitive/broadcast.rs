@@ -51,7 +51,12 @@ impl<'m> Ring<'m> {
     /// Always inside, whatever `number` is.
     #[inline]
     fn record(&self, number: u64) -> &'m [AtomicU64] {
-        let first = (number % self.capacity) as usize * self.record_words;
+        self.record_at(number % self.capacity)
+    }
+
+    #[inline]
+    fn record_at(&self, place: u64) -> &'m [AtomicU64] {
+        let first = place as usize * self.record_words;
         &self.records[first..first + self.record_words]
     }
 }
@@ -62,6 +67,8 @@ pub struct BroadcastWriter<'m> {
     ring: Ring<'m>,
     /// The number of the next record.
     next: u64,
+    /// Its place in the ring, in records. It is counted along, since a division takes long.
+    place: u64,
 }
 
 impl<'m> BroadcastWriter<'m> {
@@ -71,7 +78,7 @@ impl<'m> BroadcastWriter<'m> {
         // What was begun and not completed is written again.
         let found = ring.head.load(Relaxed);
         let next = if found < NUMBER_MAX { found } else { 0 };
-        Some(Self { ring, next })
+        Some(Self { ring, next, place: next % ring.capacity })
     }
 
     /// The number that the next record will have.
@@ -90,10 +97,11 @@ impl<'m> BroadcastWriter<'m> {
     pub fn write(&mut self, words: impl IntoIterator<Item = u64>) {
         self.ring.writing.store(self.next + 1, Relaxed);
         fence(Release);
-        for (place, word) in self.ring.record(self.next).iter().zip(words) {
+        for (place, word) in self.ring.record_at(self.place).iter().zip(words) {
             place.store(word, Relaxed);
         }
         self.next += 1;
+        self.place = if self.place + 1 == self.ring.capacity { 0 } else { self.place + 1 };
         self.ring.head.store(self.next, Release);
     }
 }

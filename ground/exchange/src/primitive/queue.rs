@@ -164,6 +164,11 @@ impl<'m> Consumer<'m> {
         &self.queue.header[CONSUMER_COUNTS..]
     }
 
+    /// The word in which the producer counts the records published so far.
+    pub fn published(&self) -> &'m AtomicU64 {
+        self.queue.head()
+    }
+
     /// Returns how often the queue had to be emptied because its head was impossible.
     pub fn resets(&self) -> u64 {
         self.resets

@@ -53,7 +53,12 @@ int receive_all(uint32_t expected)
     uint8_t gear = 0;
     char text[8] = {0};
     uint16_t length = sizeof text;
+    const struct quietcore_services *given = quietcore_services_given;
     Com_SignalStateType state;
+    CHECK(given->signal_count(given->context, 0u) == 1u);
+    CHECK(given->signal_count(given->context, 3u) == 1u);
+    CHECK(given->group_count(given->context, 0u) == 1u);
+    CHECK(given->group_count(given->context, 1u) == 0u);
     CHECK(Com_GetSignalState(0, &state) == E_OK);
     CHECK(state.updated == 1 && state.count == 1 && state.overdue == 0 && state.age_ns == 50);
     CHECK(Com_ReceiveSignal(0, &number.value) == E_OK);
@@ -100,6 +105,8 @@ int is_no_kernel(void)
     given->interrupt_at(given->context, 1u);
     given->job(given->context, &job);
     given->error(given->context, 0u, 1u, 1u);
+    CHECK(given->signal_count(NULL, 0u) == 0u);
+    CHECK(given->group_count(NULL, 0u) == 0u);
     return 0;
 }
 

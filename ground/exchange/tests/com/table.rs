@@ -286,3 +286,30 @@ fn first_timeouts_count_from_the_beginning() {
         assert_eq!(receive(receiver, 0).0, ComStatus::Timeout);
     });
 }
+
+/// Goal: each sending is seen in the count, whatever was received meanwhile; else nothing is.
+/// Method: everything is sent, and received, and what is sent elsewhere is asked for.
+#[test]
+fn a_receiver_counts_sendings_without_receiving() {
+    with_tables(OnTimeout::Keep, |sender, receiver| {
+        let counts = || [0, 1, 2, 3].map(|signal| receiver.signal_count(signal));
+        assert_eq!((counts(), receiver.group_count(0)), ([0; 4], 0), "initial values are not sent");
+        sender.send_signal(0, 7);
+        sender.send_signal(0, 7);
+        sender.send_signal(1, 5);
+        assert_eq!(counts(), [2, 0, 0, 0], "the same value is a sending; a shadow buffer is none");
+        sender.send_group(0);
+        sender.send_message(3, &[1]);
+        assert_eq!((counts(), receiver.group_count(0)), ([2, 1, 1, 1], 1));
+        let (mut buffer, mut bytes) = ([0; 20], 0);
+        receiver.receive_message(3, &mut buffer, &mut bytes);
+        receive(receiver, 0);
+        receiver.receive_group(0);
+        assert_eq!((counts(), receiver.group_count(0)), ([2, 1, 1, 1], 1), "received or not");
+        for signal in 0..6 {
+            assert_eq!(sender.signal_count(signal), 0, "it goes the other way");
+        }
+        assert_eq!((receiver.signal_count(9), receiver.group_count(9)), (0, 0));
+        assert_eq!(sender.group_count(0), 0);
+    });
+}

@@ -14,12 +14,12 @@ use core::ptr;
 use crate::check::{Refusal, Table};
 use crate::configuration::{
     ALARMS_MAX, Action, ActionKind, Alarm, COUNTERS_MAX, Checking, Class, Configuration, Counter,
-    ExpiryPoint, Hooks, ISRS_MAX, Isr, Kind, RESOURCES_MAX, Resource, SCHEDULE_TABLES_MAX, Scale,
-    ScheduleTable, TASKS_MAX, Task,
+    ExpiryPoint, Hooks, ISRS_MAX, Isr, Kind, MESSAGES_MAX, Message, Notification, RESOURCES_MAX,
+    Resource, SCHEDULE_TABLES_MAX, Scale, ScheduleTable, TASKS_MAX, Task,
 };
 
 /// Version of the layouts.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Most expiry points, and most actions.
 const POINTS_MAX: usize = u16::MAX as usize;
@@ -56,6 +56,8 @@ pub struct Tables {
     pub expiry_points: *const ExpiryPoint,
     /// The actions of all expiry points, one after the other.
     pub actions: *const Action,
+    /// The messages whose arrival something follows.
+    pub messages: *const Message,
     /// Names of the tasks, as many as tasks; null where unknown.
     pub task_names: *const *const c_char,
     /// Entries of `tasks`, at most [`TASKS_MAX`](crate::configuration::TASKS_MAX).
@@ -74,6 +76,8 @@ pub struct Tables {
     pub expiry_point_count: u32,
     /// Entries of `actions`; zero if it is null.
     pub action_count: u32,
+    /// Entries of `messages`; zero if it is null.
+    pub message_count: u32,
 }
 
 /// Conditions on the bytes of an entry, before it is read as one.
@@ -134,6 +138,16 @@ const ACTIONS: Demands = Demands {
     bytes: &[(offset_of!(Action, kind), ActionKind::IncrementCounter as u8)],
 };
 
+const MESSAGES: Demands = Demands {
+    table: Table::Messages,
+    most: MESSAGES_MAX,
+    functions: &[],
+    bytes: &[
+        (offset_of!(Message, notification), Notification::RaiseIsr as u8),
+        (offset_of!(Message, is_group), 1),
+    ],
+};
+
 const fn refusal(table: Table, index: usize, rule: &'static str) -> Refusal {
     Refusal { table, index, rule }
 }
@@ -190,6 +204,8 @@ pub unsafe fn read(tables: *const Tables) -> Result<Configuration<'static>, Refu
     let expiry_points = unsafe { table(place, count, &EXPIRY_POINTS) }?;
     // SAFETY: as above.
     let actions = unsafe { table(given.actions, given.action_count, &ACTIONS) }?;
+    // SAFETY: as above.
+    let messages = unsafe { table(given.messages, given.message_count, &MESSAGES) }?;
     Ok(Configuration {
         class,
         checking,
@@ -204,6 +220,7 @@ pub unsafe fn read(tables: *const Tables) -> Result<Configuration<'static>, Refu
         schedule_tables,
         expiry_points,
         actions,
+        messages,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::configuration::{
-    Alarm, Class, Counter, ExpiryPoint, Isr, Resource, ScheduleTable, Task,
+    Alarm, Class, Counter, ExpiryPoint, Isr, Message, Resource, ScheduleTable, Task,
 };
 use crate::kernel::tests::{activation, basic, extended, hardware, nothing, software};
 use std::string::ToString;
@@ -23,6 +23,7 @@ struct Tables {
     schedule_tables: Vec<ScheduleTable>,
     points: Vec<ExpiryPoint>,
     actions: Vec<Action>,
+    messages: Vec<Message>,
 }
 
 impl Tables {
@@ -31,6 +32,13 @@ impl Tables {
         let isr = |level, category| Isr { entry: nothing, source: 0, level, category };
         let alarm = Alarm { action: activation(0), counter: 0, autostart: 1, first: 1, cycle: 5 };
         let increment = Action { kind: ActionKind::IncrementCounter, ..activation(1) };
+        let message = |object, notification| Message {
+            events: 1,
+            number: 3,
+            object,
+            notification,
+            is_group: false,
+        };
         let point = |offset, first_action| ExpiryPoint { offset, first_action, action_count: 1 };
         Self {
             class: Class::Ecc2,
@@ -55,6 +63,11 @@ impl Tables {
             }],
             points: vec![point(0, 0), point(8, 1)],
             actions: vec![increment, Action { kind: ActionKind::SetEvent, ..activation(1) }],
+            messages: vec![
+                message(0, Notification::ActivateTask),
+                message(1, Notification::SetEvent),
+                message(1, Notification::RaiseIsr),
+            ],
         }
     }
 
@@ -71,6 +84,7 @@ impl Tables {
             schedule_tables: &self.schedule_tables,
             expiry_points: &self.points,
             actions: &self.actions,
+            messages: &self.messages,
             ..Configuration::EMPTY
         })
     }
@@ -100,7 +114,8 @@ fn tables_fit_the_kernel() {
     let rule = "there are no more entries than the kernel has places";
     let full = |table: &str| std::format!("{table}[0]: {rule}");
     let many = Tables::working();
-    let fills: [(Change, &str); 8] = [
+    let fills: [(Change, &str); 9] = [
+        (|all| all.messages.resize(65, all.messages[0]), "Messages"),
         (|all| all.tasks.resize(256, basic(1)), "Tasks"),
         (|all| all.isrs.resize(63, all.isrs[0]), "Isrs"),
         (|all| all.resources.resize(256, all.resources[0]), "Resources"),
@@ -193,6 +208,7 @@ fn interrupts_and_resources() {
 fn an_isr_of_category_1_lies_above_the_tick() {
     let mut tables = Tables::working();
     tables.resources.clear();
+    tables.messages.clear();
     tables.isrs = vec![Isr { entry: nothing, source: 0, level: 1, category: 1 }];
     assert!(tables.check().is_err());
     tables.isrs[0].level = 2;
@@ -331,4 +347,19 @@ fn what_one_tick_leads_to_is_bounded() {
     let counters = [vec![hardware(9)], vec![software(9); 31]].concat();
     let worst = Tables { counters, alarms: all.collect(), ..chain() };
     assert_eq!(worst.check(), refused(27), "8, 72, 584, 4680 from the last one on");
+}
+
+#[test]
+fn a_notification_has_what_it_is_for() {
+    let rule = |index: usize| {
+        let rule = "a notification has a task, an extended task or an ISR of category 2";
+        std::format!("Messages[{index}]: {rule}")
+    };
+    refuse(&[
+        (|all| all.messages[0].object = 2, &rule(0)),
+        (|all| all.messages[1].object = 0, &rule(1)),
+        (|all| all.messages[1].object = 9, &rule(1)),
+        (|all| all.messages[2].object = 2, &rule(2)),
+        (|all| all.messages[2].object = 3, &rule(2)),
+    ]);
 }

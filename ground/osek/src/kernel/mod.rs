@@ -24,6 +24,7 @@
 //! | stopping a table | the same, and all tables |
 //! | the end of a task or an ISR that still holds resources | those |
 //! | a tick of a counter | 4096 steps ([`TICK_STEPS_MAX`]), each as setting an alarm |
+//! | a look at the messages | 64, each as activating a task |
 //! | ticks that are late | the same, for an interrupt: what is left comes with the next one |
 //! | `start` | the size of the tables |
 
@@ -31,6 +32,7 @@ mod accounting;
 mod alarms;
 mod events;
 mod interrupts;
+mod messages;
 mod ready;
 mod resources;
 mod schedule_tables;
@@ -42,6 +44,7 @@ mod timeline;
 pub use accounting::Budget;
 pub use alarms::{AlarmBase, Due};
 pub use interrupts::Interrupted;
+pub use messages::Arrival;
 pub use schedule_tables::TableStatus;
 
 use quietcore_units::KernelJob;
@@ -55,6 +58,7 @@ use crate::configuration::{
 use crate::port::{Enter, Leave};
 use crate::status::Status;
 use interrupts::IsrState;
+use messages::MessageStates;
 use ready::Ready;
 use resources::{NO_RESOURCE, ResourceState};
 use schedule_tables::{TableState, TableStates};
@@ -171,6 +175,7 @@ pub struct Kernel<'c> {
     /// The cycle of each alarm; zero for a single one.
     cycles: [u32; ALARMS_MAX],
     tables: TableStates,
+    messages: MessageStates,
     /// When the running task began to run or went on, in ns.
     since_ns: u64,
 }
@@ -198,6 +203,7 @@ impl<'c> Kernel<'c> {
             timeline: Timeline::new(),
             cycles: [0; ALARMS_MAX],
             tables: [TableState::NEW; SCHEDULE_TABLES_MAX],
+            messages: MessageStates::NEW,
             since_ns: 0,
         }
     }
@@ -228,6 +234,7 @@ impl<'c> Kernel<'c> {
         self.resources.fill(ResourceState::FREE);
         self.isrs.fill(IsrState::NEW);
         self.isr = None;
+        self.messages = MessageStates::NEW;
         self.since_ns = now_ns;
         self.timeline.reset(configuration);
         for task in 0..configuration.tasks.len() {

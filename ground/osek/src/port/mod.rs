@@ -26,6 +26,7 @@ pub use x86_64 as processor;
 
 use quietcore_units::KernelJob;
 
+use crate::configuration::Message;
 use crate::status::Status;
 
 /// The level at which nothing passes.
@@ -106,6 +107,19 @@ pub trait Port: Sync {
 
     /// Returns `false` if something was written beyond the end of a task's stack.
     fn stack_is_intact(&self, task: u8) -> bool;
+
+    /// Returns a count of the sendings of a message so far, which changes with each; zero before
+    /// the first. A machine that gets no messages always returns zero.
+    fn message_count(&self, message: &Message) -> u64 {
+        let _ = message;
+        0
+    }
+
+    /// Notes an ISR as pending: it is taken as soon as the level allows. Called at the kernel's
+    /// interrupt level, on a machine that gets messages.
+    fn pend_isr(&self, isr: u8) {
+        let _ = isr;
+    }
 
     /// Takes note of a job, where the configuration asks for accounting.
     fn note_job(&self, job: &KernelJob);

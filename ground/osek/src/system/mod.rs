@@ -15,6 +15,7 @@
 //! | module | what |
 //! |---|---|
 //! | `services` | the services of tasks, resources and events |
+//! | `messages` | notifications of messages from outside |
 //! | `time` | those of counters, alarms and schedule tables, and what expires |
 //! | `interrupts` | those that hold interrupts back; ISRs as the port brings them |
 //! | `dispatch` | the switch, with its hooks and accounts |
@@ -29,6 +30,7 @@ mod cell;
 mod dispatch;
 mod interrupts;
 mod masks;
+mod messages;
 mod services;
 mod time;
 

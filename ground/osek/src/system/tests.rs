@@ -10,5 +10,6 @@ mod interrupts;
 mod levels;
 mod machine;
 mod masks;
+mod messages;
 mod protection;
 mod time;

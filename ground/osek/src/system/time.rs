@@ -141,8 +141,11 @@ impl<P: Port> System<P> {
     /// Where that takes more than [`TICK_STEPS_MAX`] steps, ticks are left for the next interrupt:
     /// `leave` is told how many, before any task runs. The port raises the tick again then, and
     /// brings them beside those that are due meanwhile.
+    ///
+    /// Before that all messages are looked at, also where no tick is due.
     pub fn tick(&self, ticks: u32, due_ns: u64, leave: impl FnOnce(u32)) {
         self.as_isr(None, || {
+            self.look_at_messages();
             let mut left = ticks;
             let counters = self.cell.with(|kernel| kernel.configuration().counters);
             let period_ns = counters.iter().map(|counter| counter.tick_ns).max().unwrap_or(0);

@@ -9,8 +9,8 @@ use std::process::Command;
 use quietcore_osek::c::tables::{Tables, VERSION};
 use quietcore_osek::configuration::{
     ALARMS_MAX, Action, ActionKind, Alarm, COUNTERS_MAX, Checking, Class, Counter, ExpiryPoint,
-    Hooks, ISRS_MAX, Isr, Kind, MODES_MAX, RESOURCES_MAX, Resource, SCHEDULE_TABLES_MAX,
-    SCHEDULER_LEVEL, Scale, ScheduleTable, TASKS_MAX, Task,
+    Hooks, ISRS_MAX, Isr, Kind, MESSAGES_MAX, MODES_MAX, Message, Notification, RESOURCES_MAX,
+    Resource, SCHEDULE_TABLES_MAX, SCHEDULER_LEVEL, Scale, ScheduleTable, TASKS_MAX, Task,
 };
 use quietcore_osek::port::hosted::Services;
 
@@ -46,13 +46,15 @@ fn structures() -> String {
     structure!(text, ExpiryPoint, "quietcore_osek_expiry_point", offset first_action action_count);
     structure!(text, ScheduleTable, "quietcore_osek_schedule_table", counter first_point point_count
         repeating duration autostart start);
+    structure!(text, Message, "quietcore_osek_message", events number object notification
+        is_group);
     structure!(text, Hooks, "quietcore_osek_hooks", startup shutdown error pre_task post_task);
     structure!(text, Tables, "quietcore_osek_configuration", version conformance checking accounting
         mode_count hooks tasks isrs resources counters alarms schedule_tables expiry_points actions
-        task_names task_count isr_count resource_count counter_count alarm_count
-        schedule_table_count expiry_point_count action_count);
+        messages task_names task_count isr_count resource_count counter_count alarm_count
+        schedule_table_count expiry_point_count action_count message_count);
     structure!(text, Services, "quietcore_services", version bytes context now due until
-        interrupt_at job error clock);
+        interrupt_at job error clock signal_count group_count);
     text
 }
 
@@ -65,6 +67,7 @@ fn constants() -> String {
         ("COUNTERS_MAX", COUNTERS_MAX),
         ("SCHEDULE_TABLES_MAX", SCHEDULE_TABLES_MAX),
         ("ISRS_MAX", ISRS_MAX),
+        ("MESSAGES_MAX", MESSAGES_MAX),
         ("MODES_MAX", MODES_MAX),
         ("SCHEDULER_LEVEL", SCHEDULER_LEVEL as usize),
         ("BCC1", Class::Bcc1 as usize),
@@ -81,6 +84,9 @@ fn constants() -> String {
         ("SET_EVENT", ActionKind::SetEvent as usize),
         ("CALLBACK", ActionKind::Callback as usize),
         ("INCREMENT_COUNTER", ActionKind::IncrementCounter as usize),
+        ("NOTIFY_TASK", Notification::ActivateTask as usize),
+        ("NOTIFY_EVENT", Notification::SetEvent as usize),
+        ("NOTIFY_ISR", Notification::RaiseIsr as usize),
     ];
     let lines = constants.map(|(name, value)| {
         format!("_Static_assert(QUIETCORE_OSEK_{name} == {value}, \"{name}\");\n")

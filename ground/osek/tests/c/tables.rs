@@ -8,8 +8,8 @@ use std::ptr;
 use quietcore_osek::c::tables::{self, Tables, VERSION};
 use quietcore_osek::check::{Refusal, Table};
 use quietcore_osek::configuration::{
-    Action, ActionKind, Alarm, Counter, ExpiryPoint, Hooks, Isr, Kind, Resource, Scale,
-    ScheduleTable, Task,
+    Action, ActionKind, Alarm, Counter, ExpiryPoint, Hooks, Isr, Kind, Message, Notification,
+    Resource, Scale, ScheduleTable, Task,
 };
 
 extern "C" fn nothing() {}
@@ -50,7 +50,8 @@ struct Program {
     schedule_table: Memory,
     point: Memory,
     action: Memory,
-    counts: [u32; 8],
+    message: Memory,
+    counts: [u32; 9],
     system: [u8; 4],
     version: u32,
 }
@@ -103,7 +104,14 @@ impl Program {
             schedule_table: Memory::of(table),
             point: Memory::of(ExpiryPoint { offset: 0, first_action: 0, action_count: 1 }),
             action: Memory::of(ACTION),
-            counts: [1; 8],
+            message: Memory::of(Message {
+                events: 0,
+                number: 7,
+                object: 0,
+                notification: Notification::RaiseIsr,
+                is_group: false,
+            }),
+            counts: [1; 9],
             system: [2, 1, 0, 1],
             version: VERSION,
         }
@@ -112,7 +120,14 @@ impl Program {
     fn tables(&self) -> Tables {
         let [conformance, checking, accounting, mode_count] = self.system;
         let [task_count, isr_count, resource_count, counter_count, ..] = self.counts;
-        let [.., alarm_count, schedule_table_count, expiry_point_count, action_count] = self.counts;
+        let [
+            ..,
+            alarm_count,
+            schedule_table_count,
+            expiry_point_count,
+            action_count,
+            message_count,
+        ] = self.counts;
         Tables {
             version: self.version,
             conformance,
@@ -128,6 +143,7 @@ impl Program {
             schedule_tables: self.schedule_table.place(),
             expiry_points: self.point.place(),
             actions: self.action.place(),
+            messages: self.message.place(),
             task_names: ptr::null(),
             task_count,
             isr_count,
@@ -137,6 +153,7 @@ impl Program {
             schedule_table_count,
             expiry_point_count,
             action_count,
+            message_count,
         }
     }
 
@@ -165,11 +182,11 @@ fn tables_without_a_fault_are_read_as_they_are() {
 #[test]
 fn a_byte_that_is_no_value_is_refused() {
     type Change = fn(&mut Program);
-    let changes: [(Table, Change); 11] = [
+    let changes: [(Table, Change); 13] = [
         (Table::System, |it| it.system[0] = 4),
         (Table::System, |it| it.system[1] = 2),
         (Table::System, |it| it.system[2] = 2),
-        (Table::System, |it| it.version = 2),
+        (Table::System, |it| it.version = 1),
         (Table::Tasks, |it| it.task.set(offset_of!(Task, kind), 2_u8)),
         (Table::Resources, |it| it.resource.set(offset_of!(Resource, scale), 2_u8)),
         (Table::Counters, |it| it.counter.set(offset_of!(Counter, hardware), 2_u8)),
@@ -178,6 +195,8 @@ fn a_byte_that_is_no_value_is_refused() {
             it.schedule_table.set(offset_of!(ScheduleTable, repeating), 255_u8);
         }),
         (Table::Actions, |it| it.action.set(offset_of!(Action, kind), 200_u8)),
+        (Table::Messages, |it| it.message.set(offset_of!(Message, notification), 3_u8)),
+        (Table::Messages, |it| it.message.set(offset_of!(Message, is_group), 2_u8)),
         (Table::Isrs, |it| it.isr.set(offset_of!(Isr, entry), 0_usize)),
     ];
     for (index, (table, change)) in changes.into_iter().enumerate() {
@@ -204,7 +223,7 @@ fn a_table_that_can_not_be_there_is_refused() {
         ..program.tables()
     };
     assert_eq!(read(&crooked).unwrap_err().table, Table::Counters);
-    for index in 0..8 {
+    for index in 0..9 {
         let mut program = Program::new();
         program.counts[index] = u32::MAX;
         assert!(program.refused().is_some(), "count {index}");

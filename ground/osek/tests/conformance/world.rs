@@ -127,6 +127,7 @@ fn build(class: Class, checking: Checking) -> Configuration<'static> {
         schedule_tables: &TABLES,
         expiry_points: &[ExpiryPoint { offset: 2, first_action: 0, action_count: 1 }],
         actions: &ACTIONS,
+        messages: &[],
     }
 }
 

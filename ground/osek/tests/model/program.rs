@@ -91,6 +91,7 @@ impl Program {
             schedule_tables: &self.tables,
             expiry_points: &self.points,
             actions: &self.actions,
+            messages: &[],
         }
     }
 }

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use crate::application::shaped::{Entry, Owner, Shaped, Typed, shape};
 use crate::application::{
-    Action, Alarm, AlarmStart, Application, Autostart, Counter, Event, Isr, Os, Point, Property,
-    Resource, Table, Task, declared,
+    Action, Alarm, AlarmStart, Application, Autostart, Counter, Event, Isr, Message, Notification,
+    Os, Point, Property, Resource, Table, Task, declared,
 };
 use crate::problem::Collector;
 use crate::schema::attributes::STACK_BYTES_DEFAULT;
@@ -45,6 +45,7 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
         counters: Vec::new(),
         alarms: Vec::new(),
         tables: Vec::new(),
+        messages: Vec::new(),
     };
     let mut os_object: Option<&Object> = None;
     for object in &tree.objects {
@@ -128,6 +129,7 @@ fn add(application: &mut Application, kind: Kind, name: Word, shaped: &Shaped) {
         Kind::Counter => application.counters.extend(counter(name, shaped)),
         Kind::Alarm => application.alarms.extend(alarm(name, shaped)),
         Kind::ScheduleTable => application.tables.extend(table(name, shaped)),
+        Kind::Message => application.messages.extend(message(name, shaped)),
     }
 }
 
@@ -255,6 +257,20 @@ fn table(name: Word, shaped: &Shaped) -> Option<Table> {
         start,
         points: shaped.all("EXPIRYPOINT").map(point).collect::<Option<_>>()?,
     })
+}
+
+fn message(name: Word, shaped: &Shaped) -> Option<Message> {
+    let entry = shaped.one("NOTIFICATION")?;
+    let of = |word| entry.block.one(word).map(|entry| entry.token.clone());
+    let notification = match entry.value {
+        Typed::Choice("ACTIVATETASK") => Notification::ActivateTask { task: of("TASK")? },
+        Typed::Choice("SETEVENT") => {
+            Notification::SetEvent { task: of("TASK")?, event: of("EVENT")? }
+        }
+        Typed::Choice("ISR") => Notification::RaiseIsr { isr: of("ISR")? },
+        _ => return None,
+    };
+    Some(Message { name, notification })
 }
 
 fn point(entry: &Entry) -> Option<Point> {

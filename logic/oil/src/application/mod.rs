@@ -33,6 +33,7 @@ pub(crate) struct Application {
     pub(crate) counters: Vec<Counter>,
     pub(crate) alarms: Vec<Alarm>,
     pub(crate) tables: Vec<Table>,
+    pub(crate) messages: Vec<Message>,
 }
 
 /// `OS`
@@ -164,4 +165,19 @@ pub(crate) struct Table {
     pub(crate) repeating: bool,
     pub(crate) start: Option<(Autostart, u32)>,
     pub(crate) points: Vec<Point>,
+}
+
+/// The notification of a message that has come.
+#[derive(Debug)]
+pub(crate) enum Notification {
+    ActivateTask { task: Word },
+    SetEvent { task: Word, event: Word },
+    RaiseIsr { isr: Word },
+}
+
+/// `MESSAGE`
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) name: Word,
+    pub(crate) notification: Notification,
 }

@@ -215,7 +215,7 @@ fn entry(
         return None;
     }
     if let Shape::Refused(remedy) = known.shape {
-        collector.refuse_word(&attribute.name, format!("there are no messages here; {remedy}"));
+        collector.refuse_word(&attribute.name, format!("not used here; {remedy}"));
         return None;
     }
     let value = match typed(known, attribute) {

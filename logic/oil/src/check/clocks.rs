@@ -1,6 +1,7 @@
 //! Counters, alarms and what they do (OSEK OS 2.2.3, 9).
 
 use crate::application::{self, Application};
+use crate::check::events;
 use crate::check::names::Names;
 use crate::configuration::{Action, Alarm, AlarmStart, Counter};
 use crate::problem::Collector;
@@ -126,26 +127,9 @@ pub(super) fn action(
     Some(match action {
         application::Action::ActivateTask { task } => Action::ActivateTask(names.task(task)?),
         application::Action::SetEvent { task, event } => {
-            let (task_number, event_number) = (names.task(task)?, names.event(event)?);
-            let given = &application.tasks[task_number];
-            let events_are_known = !names.have_lost(Kind::Task) && !names.have_lost(Kind::Event);
-            if !events_are_known {
-                // The task may have an event of another name, which is refused.
-            } else if given.events.is_empty() {
-                let message = format!(
-                    "a basic task, which has no events; write `EVENT = {};` into it, or `ACTION = \
-                     ACTIVATETASK`",
-                    event.text
-                );
-                collector.refuse_word(task, message);
-            } else if !given.events.iter().any(|own| own.text == event.text) {
-                let message = format!(
-                    "no event of task `{}`; write `EVENT = {};` into it",
-                    task.text, event.text
-                );
-                collector.refuse_word(event, message);
-            }
-            Action::SetEvent { task: task_number, event: event_number, mask: masks[event_number] }
+            let (task, event) =
+                events::event_of_task([task, event], "ACTION", application, names, collector)?;
+            Action::SetEvent { task, event, mask: masks[event] }
         }
         application::Action::Callback { name } => Action::Callback(name.text.clone()),
         application::Action::IncrementCounter { counter } => {

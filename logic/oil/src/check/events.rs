@@ -6,6 +6,8 @@ use crate::application::Application;
 use crate::check::names::Names;
 use crate::configuration::Event;
 use crate::problem::Collector;
+use crate::schema::Kind;
+use crate::text::place::Word;
 
 /// Most events of a task: a bit each.
 pub(crate) const TASK_EVENTS_MAX: usize = 64;
@@ -73,9 +75,8 @@ fn used_by_tasks(
                 continue;
             };
             let mask = masks[number];
-            let shares = |other: &&crate::text::place::Word| {
-                names.event(other).is_some_and(|other| masks[other] & mask != 0)
-            };
+            let shares =
+                |other: &&Word| names.event(other).is_some_and(|other| masks[other] & mask != 0);
             if *used & mask != 0
                 && let Some(other) = task.events[..index].iter().find(shares)
                 && let Some(given) = &application.events[number].mask
@@ -91,6 +92,35 @@ fn used_by_tasks(
         }
     }
     used
+}
+
+/// The numbers of a task and of an event that is set for it, which must be one of the task's.
+/// `None` if one of the names was refused. `attribute` is the one that could be `ACTIVATETASK`.
+pub(super) fn event_of_task(
+    [task, event]: [&Word; 2],
+    attribute: &str,
+    application: &Application,
+    names: &Names,
+    collector: &mut Collector,
+) -> Option<(usize, usize)> {
+    let (task_number, event_number) = (names.task(task)?, names.event(event)?);
+    let given = &application.tasks[task_number];
+    let events_are_known = !names.have_lost(Kind::Task) && !names.have_lost(Kind::Event);
+    if !events_are_known {
+        // The task may have an event of another name, which is refused.
+    } else if given.events.is_empty() {
+        let message = format!(
+            "a basic task, which has no events; write `EVENT = {};` into it, or `{attribute} = \
+             ACTIVATETASK`",
+            event.text
+        );
+        collector.refuse_word(task, message);
+    } else if !given.events.iter().any(|own| own.text == event.text) {
+        let message =
+            format!("no event of task `{}`; write `EVENT = {};` into it", task.text, event.text);
+        collector.refuse_word(event, message);
+    }
+    Some((task_number, event_number))
 }
 
 /// The table of the events.

@@ -8,6 +8,7 @@ mod class;
 mod clocks;
 mod events;
 mod levels;
+mod messages;
 mod names;
 mod resources;
 mod table;
@@ -44,6 +45,7 @@ pub(crate) fn check(
     let counters = clocks::counters(application, &names, collector);
     let alarms = clocks::alarms(application, &names, &masks, collector);
     let tables = table::tables(application, &names, &masks, collector);
+    let messages = messages::messages(application, &names, &masks, collector);
     clocks::check_increments(application, &names, collector);
     isrs_are_ordered(application, collector);
     stacks_fit(application, collector);
@@ -77,6 +79,8 @@ pub(crate) fn check(
         counters,
         alarms,
         schedule_tables: tables,
+        messages,
+        message_places: Definitions(messages::places(application, collector)),
         definitions: Definitions(definitions(application, collector)),
         remarks: Vec::new(),
     };

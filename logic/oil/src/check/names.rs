@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use quietcore_osek::configuration::{
-    ALARMS_MAX, COUNTERS_MAX, ISRS_MAX, MODES_MAX, RESOURCES_MAX, SCHEDULE_TABLES_MAX, TASKS_MAX,
+    ALARMS_MAX, COUNTERS_MAX, ISRS_MAX, MESSAGES_MAX, MODES_MAX, RESOURCES_MAX,
+    SCHEDULE_TABLES_MAX, TASKS_MAX,
 };
 
 use crate::application::shaped::article;
-use crate::application::{Action, Application, Autostart, Property};
+use crate::application::{Action, Application, Autostart, Notification, Property};
 use crate::check::words::taken;
 use crate::problem::Collector;
 use crate::schema::Kind;
@@ -48,7 +49,20 @@ impl Names {
             scheduler_resource: application.os.scheduler_resource,
         };
         let mut counts: HashMap<Kind, usize> = HashMap::new();
+        let mut messages: HashMap<&str, TextPosition> = HashMap::new();
         for (kind, name) in &application.names {
+            if *kind == Kind::Message {
+                // No constant of the program, and called as the channels are.
+                match messages.insert(&name.text, name.place) {
+                    Some(first) => {
+                        let first = collector.name(first, name.place);
+                        let message = format!("the name of a message in {first} already");
+                        collector.refuse_word(name, format!("{message}; leave one"));
+                    }
+                    None => count(&mut counts, *kind, name, collector),
+                }
+                continue;
+            }
             let is_default = *kind == Kind::AppMode && name.text == DEFAULT_MODE;
             if *kind == Kind::Resource && name.text == SCHEDULER_RESOURCE {
                 let message = "the kernel's own resource; leave it out, it is there with \
@@ -65,13 +79,8 @@ impl Names {
                 names.unclear.insert(name.text.clone());
                 continue;
             }
-            let count = counts.entry(*kind).or_default();
             names.objects.insert(name.text.clone(), (*kind, name.place));
-            *count += 1;
-            if *count == most(*kind) + 1 {
-                let message = format!("one too many: {} of its kind are the most", most(*kind));
-                collector.refuse_word(name, message);
-            }
+            count(&mut counts, *kind, name, collector);
         }
         names.modes = modes(application);
         names
@@ -110,6 +119,16 @@ impl Names {
             self.check_autostart(table.start.as_ref().map(|(autostart, _)| autostart), collector);
             for action in table.points.iter().flat_map(|point| &point.actions) {
                 self.check_action(action, collector);
+            }
+        }
+        for message in &application.messages {
+            match &message.notification {
+                Notification::ActivateTask { task } => self.check(Kind::Task, task, collector),
+                Notification::SetEvent { task, event } => {
+                    self.check(Kind::Task, task, collector);
+                    self.check(Kind::Event, event, collector);
+                }
+                Notification::RaiseIsr { isr } => self.check(Kind::Isr, isr, collector),
             }
         }
     }
@@ -251,6 +270,11 @@ impl Names {
         self.number(Kind::Event, reference)
     }
 
+    /// The number of an ISR; `None` where the reference or the ISR is refused.
+    pub(super) fn isr(&self, reference: &Word) -> Option<usize> {
+        self.number(Kind::Isr, reference)
+    }
+
     /// The number of a counter; `None` where the reference or the counter is refused.
     pub(super) fn counter(&self, reference: &Word) -> Option<usize> {
         self.number(Kind::Counter, reference)
@@ -262,6 +286,16 @@ impl Names {
     }
 }
 
+/// Counts an object, and refuses the first one too many.
+fn count(counts: &mut HashMap<Kind, usize>, kind: Kind, name: &Word, collector: &mut Collector) {
+    let count = counts.entry(kind).or_default();
+    *count += 1;
+    if *count == most(kind) + 1 {
+        let message = format!("one too many: {} of its kind are the most", most(kind));
+        collector.refuse_word(name, message);
+    }
+}
+
 /// The numbers of the objects that others refer to, the first of each name.
 fn numbers(application: &Application) -> HashMap<(Kind, String), usize> {
     let tasks = application.tasks.iter().map(|task| (Kind::Task, &task.name));
@@ -269,7 +303,8 @@ fn numbers(application: &Application) -> HashMap<(Kind, String), usize> {
     let counters = application.counters.iter().map(|counter| (Kind::Counter, &counter.name));
     let resources = application.resources.iter().map(|it| (Kind::Resource, &it.name));
     let mut numbers = HashMap::new();
-    let lists = tasks.enumerate().chain(events.enumerate());
+    let isrs = application.isrs.iter().map(|isr| (Kind::Isr, &isr.name));
+    let lists = tasks.enumerate().chain(events.enumerate()).chain(isrs.enumerate());
     for (number, (kind, name)) in lists.chain(counters.enumerate()).chain(resources.enumerate()) {
         numbers.entry((kind, name.text.clone())).or_insert(number);
     }
@@ -304,5 +339,6 @@ const fn most(kind: Kind) -> usize {
         Kind::Counter => COUNTERS_MAX,
         Kind::Alarm => ALARMS_MAX,
         Kind::ScheduleTable => SCHEDULE_TABLES_MAX,
+        Kind::Message => MESSAGES_MAX,
     }
 }

@@ -3,7 +3,7 @@
 use quietcore_osek::configuration::{Checking, SCHEDULER_LEVEL};
 
 use crate::check::class_word;
-use crate::configuration::{Action, Configuration, Resource, Task};
+use crate::configuration::{Action, Configuration, Notification, Resource, Task};
 use crate::generate::header::push;
 
 /// The OIL text of a configuration. [`read`](crate::read) makes the same configuration of it.
@@ -44,6 +44,7 @@ pub fn oil(configuration: &Configuration) -> String {
         object(&mut text, "EVENT", &event.name, &[format!("MASK = {:#x};", event.mask)]);
     }
     clocks(&mut text, configuration);
+    messages(&mut text, configuration);
     text.push_str("};\n");
     text
 }
@@ -189,5 +190,24 @@ fn clocks(text: &mut String, configuration: &Configuration) {
             lines.push("};".to_owned());
         }
         object(text, "SCHEDULETABLE", &table.name, &lines);
+    }
+}
+
+fn messages(text: &mut String, configuration: &Configuration) {
+    for message in &configuration.messages {
+        let follows = match message.notification {
+            Notification::ActivateTask(task) => {
+                format!("ACTIVATETASK {{ TASK = {}; }}", configuration.tasks[task].name)
+            }
+            Notification::SetEvent { task, event, .. } => {
+                let task = &configuration.tasks[task].name;
+                let event = &configuration.events[event].name;
+                format!("SETEVENT {{ TASK = {task}; EVENT = {event}; }}")
+            }
+            Notification::RaiseIsr(isr) => {
+                format!("ISR {{ ISR = {}; }}", configuration.isrs[isr].name)
+            }
+        };
+        object(text, "MESSAGE", &message.name, &[format!("NOTIFICATION = {follows};")]);
     }
 }

@@ -10,7 +10,7 @@
 
 use quietcore_osek::configuration::{Checking, Kind, Scale};
 
-use crate::configuration::{Action, Configuration, Task};
+use crate::configuration::{Action, Configuration, Message, Notification, Task};
 use crate::generate::header::push;
 
 /// A Rust source file with the tables of a configuration. It wants the functions `task_NAME`,
@@ -218,7 +218,7 @@ fn action(action: &Action) -> String {
     )
 }
 
-/// Alarms and schedule tables.
+/// Alarms, schedule tables and messages.
 fn times(text: &mut String, configuration: &Configuration) {
     let alarms = configuration.alarms.iter().map(|alarm| {
         let (modes, first, cycle) =
@@ -254,4 +254,18 @@ fn times(text: &mut String, configuration: &Configuration) {
     });
     entries(text, "expiry_points", points);
     entries(text, "actions", schedule.actions.iter().map(|it| action(it)));
+    entries(text, "messages", configuration.messages.iter().enumerate().map(message));
+}
+
+/// A message, whose number is its place in the text.
+fn message((number, message): (usize, &Message)) -> String {
+    let (kind, object, events) = match message.notification {
+        Notification::ActivateTask(task) => ("ActivateTask", task, 0),
+        Notification::SetEvent { task, mask, .. } => ("SetEvent", task, mask),
+        Notification::RaiseIsr(isr) => ("RaiseIsr", isr, 0),
+    };
+    format!(
+        "table::Message {{ events: {events:#x}, number: {number}, object: {object}, notification: \
+         table::Notification::{kind}, is_group: false }}"
+    )
 }

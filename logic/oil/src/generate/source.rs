@@ -8,10 +8,12 @@
 use quietcore_osek::configuration::{Checking, Kind, Scale};
 
 use crate::check::class_word;
-use crate::configuration::{Action, Configuration, Task};
+use crate::configuration::{Action, Configuration, Notification, Task};
 use crate::generate::header::push;
 
-/// The C source `os_cfg.c` of a configuration. It includes `quietcore_osek.h` and `os_cfg.h`.
+/// The C source `os_cfg.c` of a configuration. It includes `quietcore_osek.h` and `os_cfg.h`. Where
+/// there are messages, it wants their numbers as macros: `ComConf_ComSignal_NAME` of a signal or
+/// queue, `ComConf_ComSignalGroup_NAME` of a group.
 pub fn source(configuration: &Configuration) -> String {
     let mut text = format!(
         "/* The tables of the OSEK application `{}`. Generated from OIL; changes are lost. */\n\
@@ -26,6 +28,7 @@ pub fn source(configuration: &Configuration) -> String {
     counters(&mut text, configuration);
     alarms(&mut text, configuration);
     schedule_tables(&mut text, configuration);
+    messages(&mut text, configuration);
     whole(&mut text, configuration);
     text
 }
@@ -258,6 +261,45 @@ fn schedule_tables(text: &mut String, configuration: &Configuration) {
     });
 }
 
+/// The messages. Their numbers are those of the partition's channels, as Com.h has them.
+fn messages(text: &mut String, configuration: &Configuration) {
+    for message in &configuration.messages {
+        let name = &message.name;
+        push(
+            text,
+            format_args!(
+                "\n#if defined(ComConf_ComSignalGroup_{name})\n\
+                 #define QUIETCORE_MESSAGE_{name} .number = ComConf_ComSignalGroup_{name}, \
+                 .is_group = 1u\n\
+                 #elif defined(ComConf_ComSignal_{name})\n\
+                 #define QUIETCORE_MESSAGE_{name} .number = ComConf_ComSignal_{name}\n\
+                 #else\n\
+                 #error \"MESSAGE {name}: define ComConf_ComSignal_{name}, as the build for a \
+                 partition of a site does\"\n\
+                 #endif\n"
+            ),
+        );
+    }
+    table(text, ("Messages", "message", "messages"), &configuration.messages, |message| {
+        let follows = match message.notification {
+            Notification::ActivateTask(task) => {
+                let task = &configuration.tasks[task].name;
+                format!(".notification = QUIETCORE_OSEK_NOTIFY_TASK, .object = {task}")
+            }
+            Notification::SetEvent { task, event, mask } => format!(
+                ".notification = QUIETCORE_OSEK_NOTIFY_EVENT, .object = {}, .events = \
+                 UINT64_C({mask:#x}) /* {} */",
+                configuration.tasks[task].name, configuration.events[event].name
+            ),
+            Notification::RaiseIsr(isr) => {
+                let isr = &configuration.isrs[isr].name;
+                format!(".notification = QUIETCORE_OSEK_NOTIFY_ISR, .object = {isr}")
+            }
+        };
+        format!("    {{ QUIETCORE_MESSAGE_{}, {follows} }},\n", message.name)
+    });
+}
+
 /// The structure that holds all tables.
 fn whole(text: &mut String, configuration: &Configuration) {
     let checking = match configuration.checking {
@@ -292,6 +334,7 @@ fn whole(text: &mut String, configuration: &Configuration) {
         ("schedule_table", schedule.tables.len()),
         ("expiry_point", schedule.points.len()),
         ("action", schedule.actions.len()),
+        ("message", configuration.messages.len()),
     ];
     for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
         push(

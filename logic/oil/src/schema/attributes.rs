@@ -2,7 +2,8 @@
 
 use crate::schema::Presence::{Many, Optional, Required};
 use crate::schema::Shape::{Number, NumberOrAuto, Reference, Refused, Truth};
-use crate::schema::{Attribute, Choice, Kind, MESSAGE_REMEDY, Shape};
+use crate::schema::messages::ACCESS_REMEDY;
+use crate::schema::{Attribute, Choice, Kind, Shape};
 
 /// Least bytes of a stack: a page. What interrupts need comes on top of it.
 pub(crate) const STACK_BYTES_MIN: u64 = 4 << 10;
@@ -119,7 +120,7 @@ pub(crate) const TASK: &[Attribute] = &[
     },
     Attribute {
         word: "MESSAGE",
-        shape: Refused(MESSAGE_REMEDY),
+        shape: Refused(ACCESS_REMEDY),
         presence: Many,
         is_standard: true,
         about: "refused",
@@ -173,7 +174,7 @@ pub(crate) const ISR: &[Attribute] = &[
     },
     Attribute {
         word: "MESSAGE",
-        shape: Refused(MESSAGE_REMEDY),
+        shape: Refused(ACCESS_REMEDY),
         presence: Many,
         is_standard: true,
         about: "refused",

@@ -53,22 +53,28 @@ pub(crate) const COUNTER: &[Attribute] = &[
     },
 ];
 
+/// The activation of a task.
+pub(super) const ACTIVATE_TASK: Choice = Choice { word: "ACTIVATETASK", attributes: &[TASK] };
+
+/// The setting of an event of a task.
+pub(super) const SET_EVENT: Choice = Choice {
+    word: "SETEVENT",
+    attributes: &[
+        TASK,
+        Attribute {
+            word: "EVENT",
+            shape: Reference(Kind::Event),
+            presence: Required,
+            is_standard: true,
+            about: "an event of that task",
+        },
+    ],
+};
+
 /// Kinds of action of an alarm or an expiry point.
 const ACTIONS: Shape = Shape::Choice(&[
-    Choice { word: "ACTIVATETASK", attributes: &[TASK] },
-    Choice {
-        word: "SETEVENT",
-        attributes: &[
-            TASK,
-            Attribute {
-                word: "EVENT",
-                shape: Reference(Kind::Event),
-                presence: Required,
-                is_standard: true,
-                about: "an event of that task",
-            },
-        ],
-    },
+    ACTIVATE_TASK,
+    SET_EVENT,
     Choice {
         word: "ALARMCALLBACK",
         attributes: &[Attribute {

@@ -5,6 +5,7 @@
 
 pub(crate) mod attributes;
 pub(crate) mod clocks;
+mod messages;
 
 /// The kinds of objects that an application consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,11 +19,12 @@ pub(crate) enum Kind {
     Counter,
     Alarm,
     ScheduleTable,
+    Message,
 }
 
 impl Kind {
     /// All kinds, in the order of the reference.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Os,
         Self::AppMode,
         Self::Task,
@@ -32,6 +34,7 @@ impl Kind {
         Self::Counter,
         Self::Alarm,
         Self::ScheduleTable,
+        Self::Message,
     ];
 
     /// The word of the language.
@@ -46,6 +49,7 @@ impl Kind {
             Self::Counter => "COUNTER",
             Self::Alarm => "ALARM",
             Self::ScheduleTable => "SCHEDULETABLE",
+            Self::Message => "MESSAGE",
         }
     }
 
@@ -66,6 +70,7 @@ impl Kind {
             Self::Counter => "counter",
             Self::Alarm => "alarm",
             Self::ScheduleTable => "schedule table",
+            Self::Message => "message",
         }
     }
 
@@ -81,21 +86,21 @@ impl Kind {
             Self::Counter => clocks::COUNTER,
             Self::Alarm => clocks::ALARM,
             Self::ScheduleTable => clocks::SCHEDULE_TABLE,
+            Self::Message => messages::MESSAGE,
         }
     }
 }
 
 /// Kinds of objects that OIL has and this platform does otherwise, with what to do instead.
-pub(crate) const REFUSED: [(&str, &str); 5] = [
-    ("MESSAGE", MESSAGE_REMEDY),
+pub(crate) const REFUSED: [(&str, &str); 4] = [
     ("NETWORKMESSAGE", MESSAGE_REMEDY),
     ("COM", MESSAGE_REMEDY),
     ("IPDU", MESSAGE_REMEDY),
     ("NM", "there is no network management here; leave it out"),
 ];
 
-/// Remedy for messages, which are refused.
-pub(crate) const MESSAGE_REMEDY: &str =
+/// Remedy for what describes communication.
+const MESSAGE_REMEDY: &str =
     "communication is by the channels of the site file and `Com_SendSignal`; leave it out";
 
 /// Returns `true` if a word names a kind of object, those that are refused included.

@@ -73,6 +73,15 @@ static void print_times(void)
     }
 }
 
+static void print_messages(void)
+{
+    for (uint32_t i = 0; i < tables->message_count; i++) {
+        const struct quietcore_osek_message *message = &tables->messages[i];
+        printf("message %u %u %u %u %" PRIu64 "\n", message->number, message->is_group,
+               message->notification, message->object, message->events);
+    }
+}
+
 int main(void)
 {
     printf("configuration %u %u %u %u\n", tables->conformance, tables->checking, tables->accounting,
@@ -82,5 +91,6 @@ int main(void)
     print_tasks();
     print_objects();
     print_times();
+    print_messages();
     return 0;
 }

@@ -77,6 +77,14 @@ pub(crate) struct Alarm {
     pub(crate) start: Option<(u32, u32)>,
 }
 
+/// The notification of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Notification {
+    Activate(usize),
+    Set(usize, usize),
+    Raise(usize),
+}
+
 /// An application drawn by chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Application {
@@ -92,6 +100,7 @@ pub(crate) struct Application {
     pub(crate) alarms: Vec<Alarm>,
     /// Offsets and activated task of the points of a schedule table.
     pub(crate) points: Vec<(u32, usize)>,
+    pub(crate) messages: Vec<Notification>,
 }
 
 /// An application of these choices.
@@ -102,7 +111,7 @@ pub(crate) fn application(choices: &mut Choices<'_>) -> Application {
     let resources = resources(choices);
     let mut tasks: Vec<_> =
         (0..=choices.below(9)).map(|_| task(choices, modes, events.len(), &resources)).collect();
-    let isrs = (0..choices.below(4)).map(|_| isr(choices, &resources)).collect();
+    let isrs: Vec<_> = (0..choices.below(4)).map(|_| isr(choices, &resources)).collect();
     // Whoever is linked to or from is used by somebody.
     let all = (0..resources.len()).filter(|one| resources[*one] != Property::Internal);
     tasks[0].resources = all.collect();
@@ -117,6 +126,7 @@ pub(crate) fn application(choices: &mut Choices<'_>) -> Application {
     let points: Vec<_> = (0..choices.below(4))
         .map(|point| (u32::try_from(point * 10).unwrap(), choices.below(tasks.len())))
         .collect();
+    let messages = (0..choices.below(4)).map(|_| notification(choices, &tasks, &isrs)).collect();
     Application {
         modes,
         hooks: [(); 5].map(|()| choices.is()),
@@ -129,6 +139,7 @@ pub(crate) fn application(choices: &mut Choices<'_>) -> Application {
         max_allowed,
         min_cycle,
         alarms,
+        messages,
     }
 }
 
@@ -198,6 +209,18 @@ fn alarm(choices: &mut Choices<'_>, tasks: &[Task], max: u32, min: u32) -> Alarm
     Alarm { action, start }
 }
 
+fn notification(choices: &mut Choices<'_>, tasks: &[Task], isrs: &[Isr]) -> Notification {
+    let task = choices.below(tasks.len());
+    match choices.below(3) {
+        1 if !tasks[task].events.is_empty() => {
+            let event = choices.below(tasks[task].events.len());
+            Notification::Set(task, tasks[task].events[event])
+        }
+        2 if !isrs.is_empty() => Notification::Raise(choices.below(isrs.len())),
+        _ => Notification::Activate(task),
+    }
+}
+
 /// Writes an application as OIL: with remarks, white space, numbers and order as the choices say.
 /// Objects of one kind keep their order.
 pub(crate) fn write(application: &Application, choices: &mut Choices<'_>) -> String {
@@ -220,10 +243,23 @@ pub(crate) fn write(application: &Application, choices: &mut Choices<'_>) -> Str
     });
     kinds.push(isrs.collect());
     kinds.push(clocks(application, choices).concat());
+    kinds.push(application.messages.iter().enumerate().map(message_text).collect());
     let first = choices.below(kinds.len());
     kinds.rotate_left(first);
     let text = format!("{}{}}} ; ", os_text(application), kinds.concat());
     spaced(&text, choices)
+}
+
+/// Messages may be called as other objects are.
+fn message_text((index, message): (usize, &Notification)) -> String {
+    let follows = match message {
+        Notification::Activate(task) => format!("ACTIVATETASK {{ TASK = t{task} ; }}"),
+        Notification::Set(task, event) => {
+            format!("SETEVENT {{ TASK = t{task} ; EVENT = e{event} ; }}")
+        }
+        Notification::Raise(isr) => format!("ISR {{ ISR = i{isr} ; }}"),
+    };
+    format!("MESSAGE t{index} {{ NOTIFICATION = {follows} ; }} ; ")
 }
 
 fn resource_text((index, property): (usize, &Property)) -> String {

@@ -19,7 +19,7 @@ fn blocks(text: &str, fence: &str) -> Vec<String> {
 #[test]
 fn the_examples_of_the_reference_are_accepted() {
     let examples = blocks(&reference(), "```oil");
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         accept(&example);
     }

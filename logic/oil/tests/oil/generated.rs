@@ -197,6 +197,11 @@ fn dump(configuration: &Configuration) -> String {
         ));
     }
     lines.extend(times(configuration, &table));
+    for message in table.messages {
+        let kernel::Message { number, object, events, .. } = message;
+        let (group, kind) = (u8::from(message.is_group), message.notification as u8);
+        lines.push(format!("message {number} {group} {kind} {object} {events}"));
+    }
     lines.join("\n") + "\n"
 }
 
@@ -257,6 +262,12 @@ fn others() -> Vec<Configuration> {
     ]
 }
 
+/// The numbers of messages that the build for a partition defines: those in memory.
+fn numbers(configuration: &Configuration) -> Vec<String> {
+    let messages = configuration.messages().iter().enumerate();
+    messages.map(|(number, it)| format!("-DComConf_ComSignal_{}={number}u", it.name)).collect()
+}
+
 /// Goal: C sees in the generated files exactly the tables that Rust has in memory.
 /// Method: compile them with all warnings, run a program that prints them, compare its output.
 #[test]
@@ -272,6 +283,8 @@ fn the_tables_of_a_c_program_are_those_in_memory() {
         fs::write(folder.join("functions.c"), functions(&configuration)).unwrap();
         let dump_c = repository_file("logic/oil/tests/harness/dump.c");
         let mut arguments = C99.to_vec();
+        let numbers = numbers(&configuration);
+        arguments.extend(numbers.iter().map(String::as_str));
         arguments.extend(["os_cfg.c", "functions.c", "-o", "dump", dump_c.to_str().unwrap()]);
         compile("gcc", folder, &arguments);
         let output = Command::new(folder.join("dump")).output().unwrap();
@@ -301,4 +314,33 @@ fn the_header_is_valid_by_itself_in_c_and_in_cxx_together_with_the_services() {
         cxx.extend(["-x", "c++", "-c", file]);
         compile("g++", folder, &cxx);
     }
+}
+
+/// Goal: the tables have the number of a group where there is one, and without a number the
+/// compiler says what is missing.
+/// Method: preprocess the tables with and without the macros of a partition's channels.
+#[test]
+fn a_message_has_the_number_of_its_signal_or_group() {
+    if !is_there("gcc") {
+        quietcore_skip::skip!("there is no gcc; install `gcc` and `libc6-dev`");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_generated(folder, &conveyor());
+    let preprocess = |defines: &[&str]| {
+        let headers = repository_file("ground/osek/include");
+        let mut gcc = Command::new("gcc");
+        gcc.current_dir(folder).args(["-E", "-P", "-I", ".", "-I"]).arg(headers).args(defines);
+        let output = gcc.arg("os_cfg.c").output().unwrap();
+        let said = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        (output.status.success(), said)
+    };
+    let order = "-DComConf_ComSignalGroup_order=3u";
+    let others = ["-DComConf_ComSignal_order_jam=7u", "-DComConf_ComSignal_drive=8u"];
+    let (is_whole, [tables, _]) = preprocess(&[order, others[0], others[1]]);
+    assert!(is_whole && tables.contains("{ .number = 3u, .is_group = 1u, .notification = 0u"));
+    assert!(tables.contains("{ .number = 7u, .notification = 1u, .object = sort"), "{tables}");
+    let (is_whole, [_, said]) = preprocess(&others);
+    assert!(!is_whole && said.contains("MESSAGE order: define ComConf_ComSignal_order"), "{said}");
 }

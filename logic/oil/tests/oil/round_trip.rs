@@ -5,7 +5,9 @@ use quietcore_oil::{self as oil, Configuration, Function, Tables, header, source
 use quietcore_osek::check::check;
 use quietcore_osek::configuration::{Checking, Entry, Hooks, Scale};
 
-use crate::applications::{Action, Application, Choices, Property, application, write};
+use crate::applications::{
+    Action, Application, Choices, Notification, Property, application, write,
+};
 use crate::support::{accept, read_text, stored};
 
 extern "C" fn nothing() {}
@@ -127,6 +129,18 @@ fn compare_times(meant: &Application, read: &Configuration) -> Result<(), TestCa
         .map(|(offset, task)| (*offset, vec![oil::Action::ActivateTask(*task)]))
         .collect();
     prop_assert_eq!(points, expected);
+    let messages = read.messages().iter().map(|it| (it.name.clone(), it.notification.clone()));
+    let expected = meant.messages.iter().enumerate().map(|(index, message)| {
+        let notification = match *message {
+            Notification::Activate(task) => oil::Notification::ActivateTask(task),
+            Notification::Set(task, event) => {
+                oil::Notification::SetEvent { task, event, mask: read.events()[event].mask }
+            }
+            Notification::Raise(isr) => oil::Notification::RaiseIsr(isr),
+        };
+        (format!("t{index}"), notification)
+    });
+    prop_assert_eq!(messages.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     Ok(())
 }
 
@@ -158,6 +172,7 @@ proptest! {
         prop_assert_eq!(again.resources(), read.resources());
         prop_assert_eq!(again.alarms(), read.alarms());
         prop_assert_eq!(again.schedule_tables(), read.schedule_tables());
+        prop_assert_eq!(again.messages(), read.messages());
     }
 }
 
@@ -173,6 +188,7 @@ fn the_whole_text_of_a_configuration_means_the_same() {
     assert_eq!(again.counters(), first.counters());
     assert_eq!(again.alarms(), first.alarms());
     assert_eq!(again.schedule_tables(), first.schedule_tables());
+    assert_eq!(again.messages(), first.messages());
     // What is left: modes, hooks, and what the OS object says.
     assert_eq!(header(&again), header(&first));
     assert_eq!(source(&again), source(&first));

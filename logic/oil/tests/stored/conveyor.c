@@ -151,6 +151,37 @@ static const struct quietcore_osek_schedule_table quietcore_osek_schedule_tables
     },
 };
 
+#if defined(ComConf_ComSignalGroup_order)
+#define QUIETCORE_MESSAGE_order .number = ComConf_ComSignalGroup_order, .is_group = 1u
+#elif defined(ComConf_ComSignal_order)
+#define QUIETCORE_MESSAGE_order .number = ComConf_ComSignal_order
+#else
+#error "MESSAGE order: define ComConf_ComSignal_order, as the build for a partition of a site does"
+#endif
+
+#if defined(ComConf_ComSignalGroup_order_jam)
+#define QUIETCORE_MESSAGE_order_jam .number = ComConf_ComSignalGroup_order_jam, .is_group = 1u
+#elif defined(ComConf_ComSignal_order_jam)
+#define QUIETCORE_MESSAGE_order_jam .number = ComConf_ComSignal_order_jam
+#else
+#error "MESSAGE order_jam: define ComConf_ComSignal_order_jam, as the build for a partition of a site does"
+#endif
+
+#if defined(ComConf_ComSignalGroup_drive)
+#define QUIETCORE_MESSAGE_drive .number = ComConf_ComSignalGroup_drive, .is_group = 1u
+#elif defined(ComConf_ComSignal_drive)
+#define QUIETCORE_MESSAGE_drive .number = ComConf_ComSignal_drive
+#else
+#error "MESSAGE drive: define ComConf_ComSignal_drive, as the build for a partition of a site does"
+#endif
+
+/* Messages. */
+static const struct quietcore_osek_message quietcore_osek_messages[] = {
+    { QUIETCORE_MESSAGE_order, .notification = QUIETCORE_OSEK_NOTIFY_TASK, .object = report },
+    { QUIETCORE_MESSAGE_order_jam, .notification = QUIETCORE_OSEK_NOTIFY_EVENT, .object = sort, .events = UINT64_C(0x1) /* jam */ },
+    { QUIETCORE_MESSAGE_drive, .notification = QUIETCORE_OSEK_NOTIFY_ISR, .object = light_barrier },
+};
+
 const struct quietcore_osek_configuration quietcore_osek_configuration = {
     .version = QUIETCORE_OSEK_VERSION,
     .conformance = QUIETCORE_OSEK_ECC2,
@@ -177,4 +208,6 @@ const struct quietcore_osek_configuration quietcore_osek_configuration = {
     .expiry_point_count = 2u,
     .actions = quietcore_osek_actions,
     .action_count = 4u,
+    .messages = quietcore_osek_messages,
+    .message_count = 3u,
 };

@@ -6,7 +6,9 @@
 //! ```
 //!
 //! A profile is renewed whole: its partitions run at the same time, and their records are of one
-//! run. What was taken over twice names the folder in which it was measured.
+//! run. Where each partition is measured alone, as for a comparison of systems, each is renewed on
+//! its own, and what is compared then is of several times. What was taken over twice names the
+//! folder in which it was measured.
 
 use std::fmt;
 
@@ -45,6 +47,13 @@ pub struct MeasuredAgain {
 pub enum CampaignPart {
     /// All partitions under a profile.
     Profile(String),
+    /// One partition under a profile, in a campaign that measures each alone.
+    Alone {
+        /// Name of the partition.
+        partition: String,
+        /// Name of the profile.
+        profile: String,
+    },
     /// A probe on one partition.
     Probe {
         /// Name of the probe.
@@ -85,10 +94,20 @@ pub struct TakenOver {
     pub sha256: String,
 }
 
+impl Renewal {
+    /// Returns `true` if its partitions were measured alone, each at its own time, and some of them
+    /// in an earlier campaign: then what is compared is of several times.
+    pub fn compares_times(&self) -> bool {
+        let is_alone = |it: &MeasuredAgain| matches!(it.part, CampaignPart::Alone { .. });
+        !self.taken_over.is_empty() && self.measured_again.iter().any(is_alone)
+    }
+}
+
 impl fmt::Display for CampaignPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Profile(name) => f.write_str(name),
+            Self::Alone { partition, profile } => write!(f, "{partition} under {profile}"),
             Self::Probe { name, partition } => write!(f, "probe {name} of {partition}"),
         }
     }
@@ -135,7 +154,12 @@ mod tests {
         let probe = MeasuredAgain { part, because };
         let said = "probe osek of axis, since it was not measured: no KVM";
         assert_eq!(probe.to_string(), said);
-        for one in [again, probe] {
+        let (partition, profile) = ("axis".to_owned(), "tp1".to_owned());
+        let because = vec![RenewalReason::NotMeasured { because: "no KVM".to_owned() }];
+        let alone = MeasuredAgain { part: CampaignPart::Alone { partition, profile }, because };
+        let said = "axis under tp1, since it was not measured: no KVM";
+        assert_eq!(alone.to_string(), said);
+        for one in [again, probe, alone] {
             let text = serde_json::to_string(&one).unwrap();
             assert_eq!(serde_json::from_str::<MeasuredAgain>(&text).unwrap(), one, "{text}");
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::pairs::{decide, rounds_needed};
 use super::{Exceedances, Figure, Ratio, p99_9_ns, task_of};
 use crate::ledger::Cause;
-use crate::record::{Aggressor, LoadAchieved, Record, TrialBlock, Variant};
+use crate::record::{Aggressor, Conditions, LoadAchieved, Record, TrialBlock, Variant};
 
 /// The figures of the matrix. Both are tested.
 const FIGURES: [Figure; 2] = [Figure::P999Ns, Figure::MaxNs];
@@ -80,7 +80,7 @@ pub struct MainCause {
 
 /// Returns the disturbance matrices that records hold, one for each task that was disturbed.
 pub fn disturbances(records: &[Record]) -> Vec<Disturbance> {
-    let quiet = |record: &&Record| match record.trial().map(|trial| &trial.variant) {
+    let quiet = |record: &&Record| match record.trial.as_ref().map(|trial| &trial.variant) {
         Some(Variant::Beside { aggressor }) => aggressor.is_none(),
         _ => false,
     };
@@ -88,7 +88,7 @@ pub fn disturbances(records: &[Record]) -> Vec<Disturbance> {
 }
 
 fn of_task(quiet: &Record, records: &[Record]) -> Option<Disturbance> {
-    let alone = &quiet.trial()?.blocks;
+    let alone = &quiet.trial.as_ref()?.blocks;
     let same =
         |record: &&Record| record.partition == quiet.partition && task_of(record) == task_of(quiet);
     let quiet_p99_9_ns = p99_9_ns(quiet);
@@ -109,7 +109,7 @@ fn of_task(quiet: &Record, records: &[Record]) -> Option<Disturbance> {
 }
 
 fn cell(record: &Record, alone: &[TrialBlock], quiet_p99_9_ns: u64) -> Option<DisturbanceCell> {
-    let trial = record.trial()?;
+    let trial = record.trial.as_ref()?;
     let Variant::Beside { aggressor: Some(aggressor) } = &trial.variant else { return None };
     let invalid = trial.blocks.iter().filter(|block| !block.valid).count();
     let [p99_9, max] = FIGURES.map(|figure| Ratio::of(figure, &trial.blocks, alone));
@@ -122,10 +122,16 @@ fn cell(record: &Record, alone: &[TrialBlock], quiet_p99_9_ns: u64) -> Option<Di
         p99_9_ns: p99_9_ns(record),
         max_ns: record.release.max_ns(),
         above_quiet: Exceedances::of(&record.release, quiet_p99_9_ns),
-        achieved: record.conditions.loads.clone(),
+        achieved: achieved(&record.conditions),
         cause: main_cause(record),
         invalid_blocks: invalid.try_into().unwrap_or(u32::MAX),
     })
+}
+
+/// Returns what the loads beside a partition achieved: those of the host and those in neighbours.
+fn achieved(conditions: &Conditions) -> Vec<LoadAchieved> {
+    let within = conditions.neighbours.iter().flat_map(|neighbour| &neighbour.loads);
+    conditions.loads.iter().chain(within).cloned().collect()
 }
 
 /// Returns the largest cause of late releases, by the ledgers of the record.

@@ -20,7 +20,7 @@ mod exceedances;
 mod pairs;
 mod tune;
 
-pub use cost::{BackendCost, Cost, CostFigure, CostQuantity, CostRound, costs};
+pub use cost::{BackendCost, Cost, CostFigure, CostMeasure, CostQuantity, CostRound, costs};
 pub use disturbance::{Disturbance, DisturbanceCell, MainCause, disturbances};
 pub use exceedances::Exceedances;
 pub use pairs::{Figure, Finding, Ratio, factor};

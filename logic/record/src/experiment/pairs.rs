@@ -15,6 +15,8 @@ pub(super) const NEGLIGIBLE: f64 = 1.05;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
+    /// The mean without the lowest and the highest values, in ns; of routines alone.
+    MeanNs,
     /// The median, in ns.
     MedianNs,
     /// The 99 % quantile, in ns.
@@ -27,12 +29,13 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// All figures, the lowest first.
+    /// All figures of releases, the lowest first.
     pub const ALL: [Self; 4] = [Self::MedianNs, Self::P99Ns, Self::P999Ns, Self::MaxNs];
 
     /// Returns the name that people read.
     pub const fn title(self) -> &'static str {
         match self {
+            Self::MeanNs => "mean",
             Self::MedianNs => "median",
             Self::P99Ns => "p99",
             Self::P999Ns => "p99.9",
@@ -40,14 +43,15 @@ impl Figure {
         }
     }
 
-    /// Returns the figure of a time, in ns.
-    pub const fn of(self, times: &BlockTimes) -> u64 {
-        match self {
-            Self::MedianNs => times.median_ns,
-            Self::P99Ns => times.p99_ns,
-            Self::P999Ns => times.p99_9_ns,
-            Self::MaxNs => times.max_ns,
-        }
+    /// Returns the figure of a time, in ns; `None` where a block has none such.
+    pub const fn of(self, times: &BlockTimes) -> Option<f64> {
+        Some(match self {
+            Self::MeanNs => return times.mean_ns,
+            Self::MedianNs => times.median_ns as f64,
+            Self::P99Ns => times.p99_ns as f64,
+            Self::P999Ns => times.p99_9_ns as f64,
+            Self::MaxNs => times.max_ns as f64,
+        })
     }
 }
 
@@ -165,13 +169,14 @@ pub(super) fn typical_cycles(blocks: &[TrialBlock]) -> u64 {
 
 /// Returns the ratios of valid blocks of the same round. A figure of 0 counts as 1 ns.
 fn ratios(figure: Figure, over: &[TrialBlock], under: &[TrialBlock]) -> Vec<f64> {
-    let valid = |blocks: &[TrialBlock]| -> BTreeMap<u32, u64> {
+    let valid = |blocks: &[TrialBlock]| -> BTreeMap<u32, f64> {
         let valid = blocks.iter().filter(|block| block.valid && block.cycles > 0);
-        valid.map(|block| (block.round, figure.of(&block.release()).max(1))).collect()
+        let value = |block: &TrialBlock| Some((block.round, figure.of(&block.release())?.max(1.0)));
+        valid.filter_map(value).collect()
     };
     let under = valid(under);
     let pairs = valid(over).into_iter().filter_map(|(round, ns)| Some((ns, *under.get(&round)?)));
-    pairs.map(|(over, under)| over as f64 / under as f64).collect()
+    pairs.map(|(over, under)| over / under).collect()
 }
 
 /// Returns the probability that chance alone makes so many of the ratios lie on one side of 1, on
@@ -206,6 +211,7 @@ mod tests {
             p99_9_ns: ns,
             max_ns: ns,
             load_operations_per_second: 0.0,
+            mean_ns: None,
             program: None,
         }
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::ledger::{Cause, Ledger, Ledgers, Means, Share};
-use crate::record::{Aggressor, Measured, Placement, ReleaseRun, Trial, TrialBlock, Variant};
+use crate::record::{
+    Aggressor, LoadAchieved, Measured, NeighbourAchieved, Placement, Trial, TrialBlock, Variant,
+};
 use crate::test_record;
 
 /// A record of a variant with a block for each value, in which every figure has that value.
@@ -22,11 +24,12 @@ fn record(profile: &str, variant: Variant, values: &[u64]) -> Record {
         p99_9_ns: *value,
         max_ns: *value,
         load_operations_per_second: 0.0,
+        mean_ns: None,
         program: None,
     };
     let blocks = values.iter().enumerate().map(block).collect();
-    record.measured =
-        Measured::Releases(ReleaseRun { scan: None, trial: Some(Trial { variant, blocks }) });
+    record.measured = Measured::releases(None);
+    record.trial = Some(Trial { variant, blocks });
     record
 }
 
@@ -101,8 +104,8 @@ fn too_few_rounds_show_nothing() {
 }
 
 fn beside(kind: &str, placement: Placement) -> Variant {
-    let (kind, cpus) = (kind.to_owned(), "1".to_owned());
-    Variant::Beside { aggressor: Some(Aggressor { kind, workers: 2, placement, cpus }) }
+    let (kind, cpus, backend) = (kind.to_owned(), "1".to_owned(), None);
+    Variant::Beside { aggressor: Some(Aggressor { kind, workers: 2, placement, cpus, backend }) }
 }
 
 #[test]
@@ -122,13 +125,14 @@ fn a_neighbour_has_a_cell_with_its_cause() {
                 share(Cause::Own, "", 8_000),
             ],
             counted: Vec::new(),
+            course: Vec::new(),
             stack: Vec::new(),
             remarks: Vec::new(),
         });
     }
     disturbed.ledgers = Some(ledgers);
     let mut half = record("fork", beside("fork", Placement::OtherCpu), &[11_000; 9]);
-    half.trial_mut().unwrap().blocks[3].valid = false;
+    half.trial.as_mut().unwrap().blocks[3].valid = false;
     let quiet = Variant::Beside { aggressor: None };
     let records = [record("quiet", quiet, &[10_000; 9]), disturbed, half];
     let found = disturbances(&records);
@@ -142,6 +146,38 @@ fn a_neighbour_has_a_cell_with_its_cause() {
     let other = &matrix.cells[1];
     assert_eq!((other.invalid_blocks, other.p99_9.ratio.unwrap().count), (1, 8));
     assert_eq!(other.cause, None);
+}
+
+/// Goal: the same load in another kind of neighbour is a cell of its own, which says what the load
+/// achieved in there; a record from before there were kinds is that of processes.
+#[test]
+fn a_load_in_a_container_has_a_cell_of_its_own() {
+    let Variant::Beside { aggressor: Some(plain) } = beside("sqrt", Placement::SameCpu) else {
+        panic!("it has one")
+    };
+    let contained = Aggressor { backend: Some("container".to_owned()), ..plain.clone() };
+    let variant = Variant::Beside { aggressor: Some(contained.clone()) };
+    let mut within = record("sqrt-container", variant, &[20_000; 9]);
+    let load = LoadAchieved { kind: "sqrt".to_owned(), ..LoadAchieved::default() };
+    let neighbour = NeighbourAchieved { loads: vec![load.clone()], ..NeighbourAchieved::default() };
+    within.conditions.neighbours = vec![neighbour];
+    let quiet = Variant::Beside { aggressor: None };
+    let records = [
+        record("quiet", quiet, &[10_000; 9]),
+        record("sqrt", beside("sqrt", Placement::SameCpu), &[10_000; 9]),
+        within,
+    ];
+    let cells = &disturbances(&records)[0].cells;
+    let titles: Vec<String> = cells.iter().map(|cell| cell.aggressor.title()).collect();
+    assert_eq!(titles, ["sqrt", "sqrt (container)"]);
+    assert_eq!((cells[0].p99_9.median(), cells[1].p99_9.median()), (1.0, 2.0));
+    assert_eq!((&cells[0].achieved, &cells[1].achieved), (&vec![], &vec![load]));
+
+    let text = serde_json::to_string(&plain).unwrap();
+    assert!(!text.contains("backend"), "{text}");
+    assert_eq!(serde_json::from_str::<Aggressor>(&text).unwrap(), plain);
+    let text = serde_json::to_string(&contained).unwrap();
+    assert_eq!(serde_json::from_str::<Aggressor>(&text).unwrap(), contained);
 }
 
 #[test]
@@ -171,10 +207,16 @@ fn a_high_quantile_says_how_many_releases_it_rests_on() {
 fn blocks_that_are_joined_keep_their_order() {
     let quiet = || Variant::Beside { aggressor: None };
     let mut later = record("quiet", quiet(), &[2]);
-    later.trial_mut().unwrap().blocks[0].round = 1;
+    later.trial.as_mut().unwrap().blocks[0].round = 1;
     later.join(record("quiet", quiet(), &[1]));
-    let rounds: BTreeMap<u32, u64> =
-        later.trial().unwrap().blocks.iter().map(|block| (block.round, block.max_ns)).collect();
+    let rounds: BTreeMap<u32, u64> = later
+        .trial
+        .as_ref()
+        .unwrap()
+        .blocks
+        .iter()
+        .map(|block| (block.round, block.max_ns))
+        .collect();
     assert_eq!(rounds, BTreeMap::from([(0, 1), (1, 2)]));
     assert_eq!(later.release.count(), 2000);
     assert!(!later.conditions.activity.contains_key("includes"));

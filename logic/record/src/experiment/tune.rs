@@ -125,7 +125,7 @@ pub struct Confirmed {
 
 /// Returns the results of `tune` that records hold, one for each task that was tuned.
 pub fn tuning(records: &[Record]) -> Vec<Tuning> {
-    let whole = |record: &&Record| match record.trial().map(|trial| &trial.variant) {
+    let whole = |record: &&Record| match record.trial.as_ref().map(|trial| &trial.variant) {
         Some(Variant::Screening { on, left_out: None }) => !on.is_empty(),
         _ => false,
     };
@@ -133,14 +133,14 @@ pub fn tuning(records: &[Record]) -> Vec<Tuning> {
 }
 
 fn of_task(all: &Record, records: &[Record]) -> Option<Tuning> {
-    let with_all = all.trial()?;
+    let with_all = all.trial.as_ref()?;
     let Variant::Screening { on: controls, .. } = &with_all.variant else { return None };
     let same =
         |record: &&Record| record.partition == all.partition && task_of(record) == task_of(all);
     let limit_ns = p99_9_ns(all);
     let (mut together, mut effects, mut confirmed) = (None, Vec::new(), Vec::new());
     for record in records.iter().filter(same) {
-        let Some(trial) = record.trial() else { continue };
+        let Some(trial) = record.trial.as_ref() else { continue };
         let effect = |control: &str| ControlEffect {
             control: control.to_owned(),
             ratios: ratios(&trial.blocks, &with_all.blocks),

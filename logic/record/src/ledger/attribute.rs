@@ -8,8 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use super::course::{Piece, course};
 use super::event::{Event, Frame, Happening, Thread};
-use super::{Cause, Counted, Ledger, Share};
+use super::{Cause, Counted, Ledger, PIECES_MAX, Share};
 
 /// The deepest nesting that is followed: thread, softirq, interrupt, NMI, and a reserve for what a
 /// torn trace may claim.
@@ -126,6 +127,7 @@ impl<'a> Sweep<'a> {
                 latency_ns: end - window.due_ns,
                 cpu: window.cpu,
                 shares: Vec::new(),
+                course: Vec::new(),
                 counted: Vec::new(),
                 stack: Vec::new(),
                 remarks: Vec::new(),
@@ -357,6 +359,7 @@ impl<'a> Sweep<'a> {
         } else if !task_started {
             self.remark("the trace does not hold the task; is this a PID namespace?");
         }
+        self.note_course();
         for piece in std::mem::take(&mut self.pieces) {
             let (ns, times) = (piece.end - piece.begin, u64::from(!piece.continues));
             let shares = &mut self.ledger.shares;
@@ -380,6 +383,23 @@ impl<'a> Sweep<'a> {
             }
         }
         self.ledger
+    }
+
+    fn note_course(&mut self) {
+        let due = self.window.due_ns;
+        let pieces = self.pieces.iter().map(|WindowPart { begin, end, cause, what, .. }| Piece {
+            cause: *cause,
+            what: what.clone(),
+            at_ns: begin - due,
+            ns: end - begin,
+        });
+        let (course, left_out) = course(pieces);
+        self.ledger.course = course;
+        if left_out > 0 {
+            self.remark(&format!(
+                "of its pieces, the {PIECES_MAX} longest have their place in time"
+            ));
+        }
     }
 }
 

@@ -47,6 +47,7 @@ pub fn from_counters(window: &Window, seen: &Differences) -> Ledger {
         latency_ns,
         cpu: window.cpu,
         shares,
+        course: Vec::new(),
         counted: counted(seen),
         stack: Vec::new(),
         remarks: Vec::new(),

@@ -14,10 +14,12 @@
 //! - `event`: what happened on a CPU, typed.
 //! - `text`: the kernel's trace as text, read into events.
 //! - `attribute`: a window and its events made shares.
+//! - `course`: its pieces in the order of time.
 //! - `counted`: the same from counters alone, where there is no trace.
 
 mod attribute;
 mod counted;
+mod course;
 mod event;
 mod text;
 
@@ -27,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use attribute::{Window, attribute};
 pub use counted::{Differences, from_counters, put_down_to_steal};
+pub use course::{PIECES_MAX, Piece};
 pub use event::{Event, Frame, Happening, Thread};
 pub use text::{LINES_MAX, Trace, read};
 
@@ -170,6 +173,9 @@ pub struct Ledger {
     pub cpu: u32,
     /// The causes of its time, the largest share first.
     pub shares: Vec<Share>,
+    /// The pieces of its time in their order; empty where it was not traced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub course: Vec<Piece>,
     /// Events without a duration.
     pub counted: Vec<Counted>,
     /// The kernel's functions, innermost first, at the instant when the task was woken: below those

@@ -14,7 +14,7 @@ mod course;
 use super::exhibit::{Exhibit, exhibits};
 use super::papers;
 
-pub use course::{Course, Made, Outcome, Ran, SCHEMA};
+pub use course::{Course, Made, Outcome, Ran, SCHEMA, SystemLeftOut};
 
 /// A command of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +31,24 @@ impl Step {
 
     /// Returns the evidence folder that it makes, as it is named on its command line.
     pub fn folder(&self) -> Option<&'static str> {
+        self.out().filter(|_| !self.makes_image())
+    }
+
+    /// Returns the folder of the guest's image that it makes, as it is named on its command line.
+    pub fn image(&self) -> Option<&'static str> {
+        self.out().filter(|_| self.makes_image())
+    }
+
+    fn out(&self) -> Option<&'static str> {
         let words = self.words();
         words.windows(2).find(|pair| pair[0] == "--out").map(|pair| pair[1])
     }
 
-    /// Returns the evidence folders that it reads.
+    fn makes_image(&self) -> bool {
+        self.words().first() == Some(&"guest")
+    }
+
+    /// Returns the folders that it reads: evidence, or folders of several runs.
     pub fn reads(&self) -> Vec<&'static str> {
         match self.words().as_slice() {
             ["compare", rest @ ..] => {
@@ -57,8 +70,8 @@ pub fn exhibits_of(key: &str) -> Vec<&'static Exhibit> {
     exhibits().iter().filter(|exhibit| exhibit.citation().key == key).collect()
 }
 
-/// Returns the commands of a paper, by its key: each stands behind those whose folders it reads.
-/// Empty if there is no such paper.
+/// Returns the commands of a paper, by its key: images of guests first, and each behind those whose
+/// folders it reads. Empty if there is no such paper.
 pub fn steps(key: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for exhibit in exhibits_of(key) {
@@ -69,6 +82,7 @@ pub fn steps(key: &str) -> Vec<Step> {
             }
         }
     }
+    steps.sort_by_key(|step| !step.makes_image());
     steps
 }
 
@@ -99,12 +113,22 @@ mod tests {
             let mut made = BTreeSet::new();
             for step in steps(key) {
                 for folder in step.reads() {
-                    assert!(made.contains(folder), "{key}: `{}`", step.command);
+                    let is_in = |it: &&str| it.starts_with(&format!("{folder}/"));
+                    let is_made = made.contains(folder) || made.iter().any(is_in);
+                    assert!(is_made, "{key}: `{}`", step.command);
                 }
                 let is_new = step.folder().is_none_or(|folder| made.insert(folder));
                 assert!(is_new, "{key}: `{}` writes into a folder of another", step.command);
             }
         }
+    }
+
+    #[test]
+    fn images_of_guests_are_made_before_anything_starts_from_one() {
+        let steps = steps("queiroz2023");
+        let images = steps.iter().take_while(|step| step.image().is_some()).count();
+        assert_eq!(images, steps.iter().filter(|step| step.image().is_some()).count());
+        assert!(images >= 2, "one without PREEMPT_RT and one with it");
     }
 
     #[test]
@@ -115,5 +139,8 @@ mod tests {
         assert_eq!(step("quietcore compare a --with t/1").reads(), ["a"]);
         assert_eq!(step("quietcore show run").reads(), ["run"]);
         assert_eq!(step("quietcore plan site.toml").reads(), [""; 0]);
+        let image = step("quietcore guest build --out guest");
+        assert_eq!((image.folder(), image.image()), (None, Some("guest")));
+        assert_eq!(step("quietcore qualify site.toml --out run").image(), None);
     }
 }

@@ -51,6 +51,11 @@ pub enum MachineSetting {
         /// Name of the interface.
         interface: String,
     },
+    /// The pool of Xen that has CPUs.
+    Pool {
+        /// The CPUs, a list.
+        cpus: String,
+    },
 }
 
 impl fmt::Display for MachineSetting {
@@ -62,6 +67,7 @@ impl fmt::Display for MachineSetting {
             Self::Sending { interface } => write!(f, "what `{interface}` may send"),
             Self::Driver { device } => write!(f, "driver of {device}"),
             Self::Switched { interface } => write!(f, "what Open vSwitch takes from `{interface}`"),
+            Self::Pool { cpus } => write!(f, "Xen's pool of CPUs {cpus}"),
         }
     }
 }

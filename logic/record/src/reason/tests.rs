@@ -152,6 +152,7 @@ fn changes_of_the_machine_read_as_they_always_have() {
             SettingFailure::NoInterface { setting: sending }.to_string(),
             "what `left` may send: there is no such interface",
         ),
+        (MachineSetting::Pool { cpus: own("2,3") }.to_string(), "Xen's pool of CPUs 2,3"),
         (
             SettingFailure::Refused { setting: switched, refusal }.to_string(),
             "what Open vSwitch takes from `right`: another site holds it at `5`; bring that one \

@@ -38,6 +38,9 @@ impl Record {
             _ => None,
         };
         self.measured.join(earlier.measured);
+        if let (Some(later), Some(earlier)) = (&mut self.trial, earlier.trial) {
+            later.blocks.splice(0..0, earlier.blocks);
+        }
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         let (counters, before) = (&mut self.counters, earlier.counters);
         counters.planned_cycles = counters.planned_cycles.saturating_add(before.planned_cycles);

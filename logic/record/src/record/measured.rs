@@ -2,14 +2,15 @@
 //!
 //! | kind | probes | beside the record's histogram |
 //! |------|--------|-------------------------------|
-//! | releases | `latency`, `exec`, imported data | scan cycles of a program; blocks of an experiment |
+//! | releases | `latency`, `exec`, imported data | scan cycles of a program |
 //! | routine | `osek` | the times as counted by the clock |
 //! | interrupt | `irq` | the register of the clock board, the switch to the task |
 //! | memory | `memory` | the blocks of each working set |
 //! | round trip | `ethercat` | lost and incomplete frames |
 //!
-//! In files each stands under a key of its own: `scan`, `trial`, `routine`, `interrupt`, `memory`,
-//! `round_trip`. A file that has two which exclude each other is none of ours, and is refused.
+//! In files each stands under a key of its own: `scan`, `routine`, `interrupt`, `memory`,
+//! `round_trip`. A file that has two of them is none of ours, and is refused. Blocks of an
+//! experiment, `trial`, can be of any kind.
 
 mod interrupt;
 mod memory;
@@ -58,20 +59,18 @@ pub enum Measured {
 pub struct ReleaseRun {
     /// Execution and response times of the program; `None` where the probe ran alone.
     pub scan: Option<Scan>,
-    /// The variant of an experiment; `None` outside of experiments.
-    pub trial: Option<Trial>,
 }
 
 impl Measured {
-    /// Makes what a task with or without a program yields outside of experiments.
+    /// Makes what a task with or without a program yields.
     pub const fn releases(scan: Option<Scan>) -> Self {
-        Self::Releases(ReleaseRun { scan, trial: None })
+        Self::Releases(ReleaseRun { scan })
     }
 
     /// Adds what an earlier part or block of the same run yielded.
     pub(super) fn join(&mut self, earlier: Self) {
         match (self, earlier) {
-            (Self::Releases(later), Self::Releases(earlier)) => later.join(earlier),
+            (Self::Releases(later), Self::Releases(earlier)) => later.join(&earlier),
             (Self::Routine(later), Self::Routine(earlier)) => {
                 later.raw.merge(&earlier.raw);
                 later.clamped = later.clamped.saturating_add(earlier.clamped);
@@ -82,7 +81,8 @@ impl Measured {
                 later.until_task.merge(&earlier.until_task);
                 later.left_out = later.left_out.saturating_add(earlier.left_out);
             }
-            // These are measured in one go.
+            (Self::RoundTrip(later), Self::RoundTrip(earlier)) => later.join(&earlier),
+            // Accesses to memory are measured in one go.
             _ => {}
         }
     }
@@ -95,7 +95,7 @@ impl Default for Measured {
 }
 
 impl ReleaseRun {
-    fn join(&mut self, earlier: Self) {
+    fn join(&mut self, earlier: &Self) {
         self.scan = match (self.scan.take(), &earlier.scan) {
             (Some(mut later), Some(earlier)) => {
                 later.absorb(earlier);
@@ -103,9 +103,6 @@ impl ReleaseRun {
             }
             _ => None,
         };
-        if let (Some(later), Some(earlier)) = (&mut self.trial, earlier.trial) {
-            later.blocks.splice(0..0, earlier.blocks);
-        }
     }
 }
 
@@ -128,16 +125,6 @@ impl Record {
     /// Returns the same to be changed.
     pub fn scan_mut(&mut self) -> Option<&mut Scan> {
         self.releases_mut()?.scan.as_mut()
-    }
-
-    /// Returns what an experiment varied; `None` outside of experiments.
-    pub fn trial(&self) -> Option<&Trial> {
-        self.releases()?.trial.as_ref()
-    }
-
-    /// Returns the same to be changed.
-    pub fn trial_mut(&mut self) -> Option<&mut Trial> {
-        self.releases_mut()?.trial.as_mut()
     }
 
     /// Returns what a routine of a kernel took; `None` for a record of something else.
@@ -214,8 +201,6 @@ struct Keys<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<&'a MemoryRun>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    trial: Option<&'a Trial>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     round_trip: Option<&'a RoundTripRun>,
 }
 
@@ -228,10 +213,8 @@ impl TryFrom<Filed> for Record {
     type Error = TwoKinds;
 
     fn try_from(filed: Filed) -> Result<Self, TwoKinds> {
-        let Filed { scan, trial, .. } = filed;
-        let is_of_releases = scan.is_some() || trial.is_some();
         let kinds = [
-            is_of_releases.then_some(Measured::Releases(ReleaseRun { scan, trial })),
+            filed.scan.map(|scan| Measured::releases(Some(scan))),
             filed.routine.map(Measured::Routine),
             filed.interrupt.map(Measured::Interrupt),
             filed.memory.map(Measured::Memory),
@@ -254,6 +237,7 @@ impl TryFrom<Filed> for Record {
             release: filed.release,
             wakeup: filed.wakeup,
             measured,
+            trial: filed.trial,
             counters: filed.counters,
             spikes: filed.spikes,
             ledgers: filed.ledgers,
@@ -270,9 +254,7 @@ impl TryFrom<Filed> for Record {
 impl Serialize for Measured {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let keys = match self {
-            Self::Releases(ReleaseRun { scan, trial }) => {
-                Keys { scan: scan.as_ref(), trial: trial.as_ref(), ..Keys::default() }
-            }
+            Self::Releases(ReleaseRun { scan }) => Keys { scan: scan.as_ref(), ..Keys::default() },
             Self::Routine(run) => Keys { routine: Some(run), ..Keys::default() },
             Self::Interrupt(run) => Keys { interrupt: Some(run), ..Keys::default() },
             Self::Memory(run) => Keys { memory: Some(run), ..Keys::default() },

@@ -20,14 +20,18 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     takes_huge_pages: true,
     // Its kernel shares the processor among its tasks by priority.
     enforces_budget: false,
+    has_memory_share: true,
     has_colours: true,
     may_spin: true,
     runs_probe: false,
     is_probed_by_hand: true,
+    measures_routines: true,
+    measures_interrupts: true,
     has_control_group: false,
     has_channels: true,
     drives_fieldbus: true,
     drives_card: true,
     has_guest_choice: false,
+    has_accelerator: false,
     within_container: Backend::Kvm,
 };

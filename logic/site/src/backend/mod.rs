@@ -20,9 +20,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::{Machine, Obstacle};
-use crate::site::{Accelerator, Partition, Site};
+use crate::site::{Accelerator, ContainerRuntime};
 
 pub use kvm::GUEST_MEMORY_DEFAULT;
+
+/// The memory of a guest that runs Linux: Debian's kernel and the image's files take some 100 MiB.
+const LINUX_MEMORY: MemoryForm = MemoryForm::Own {
+    range: ByteSize::new(160 << 20)..=ByteSize::new(64 << 30),
+    default: ByteSize::new(256 << 20),
+};
 
 /// The backend that realises a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -60,14 +66,21 @@ pub struct BackendDeclaration {
     pub takes_huge_pages: bool,
     /// `true` if partitions may share a CPU by budgets.
     pub enforces_budget: bool,
-    /// `true` if a partition can have page colours; each can have ways of the cache.
+    /// `true` if a partition can have ways of the cache and a limit of the memory's bandwidth, by
+    /// resctrl, which knows what this kernel runs.
+    pub has_memory_share: bool,
+    /// `true` if a partition can have page colours.
     pub has_colours: bool,
     /// `true` if a task may spin from one release to the next.
     pub may_spin: bool,
     /// `true` if the probe runs in the place of a program that a partition doesn't have.
     pub runs_probe: bool,
-    /// `true` if `quietcore probe` takes it.
+    /// `true` if `quietcore probe latency` takes it.
     pub is_probed_by_hand: bool,
+    /// `true` if the routines of our OSEK kernel are measured in it.
+    pub measures_routines: bool,
+    /// `true` if a clock board can interrupt our OSEK kernel in it.
+    pub measures_interrupts: bool,
     /// `true` if a partition has a control group of its own, which has to be given real-time run
     /// time where the kernel divides it.
     pub has_control_group: bool,
@@ -77,9 +90,10 @@ pub struct BackendDeclaration {
     pub drives_fieldbus: bool,
     /// `true` if its guest's kernel can be given a network card, and drives that.
     pub drives_card: bool,
-    /// `true` if a partition chooses its guest's machine: how its instructions are run, and which
-    /// system it has.
+    /// `true` if a partition chooses the system in its guest.
     pub has_guest_choice: bool,
+    /// `true` if a partition chooses how its guest's instructions are run.
+    pub has_accelerator: bool,
     /// The backend that realises it inside of a container that others start.
     pub within_container: Backend,
 }
@@ -154,7 +168,8 @@ impl Backend {
     pub const fn declaration_with_linux(self) -> &'static BackendDeclaration {
         match self {
             Self::Qemu => &qemu::WITH_LINUX,
-            Self::Process | Self::Container | Self::Kvm | Self::Xen => self.declaration(),
+            Self::Xen => &xen::WITH_LINUX,
+            Self::Process | Self::Container | Self::Kvm => self.declaration(),
         }
     }
 
@@ -167,10 +182,24 @@ impl Backend {
         }
     }
 
+    /// Returns `true` if guests of it can start from their disks.
+    pub fn starts_disks(self) -> bool {
+        self.declaration_from_disk().program == ProgramForm::Nothing
+    }
+
     /// Returns the words of those whose declarations are as wanted, in their order.
     pub fn words_where(wanted: impl Fn(&BackendDeclaration) -> bool) -> Vec<&'static str> {
         let all = Self::ALL.map(Self::declaration).into_iter();
         all.filter(|it| wanted(it)).map(|it| it.word).collect()
+    }
+
+    /// Looks whether a machine has what it needs to measure in it, with this accelerator where it
+    /// leaves a choice.
+    ///
+    /// # Errors
+    /// Returns what stands in the way.
+    pub fn check(self, accelerator: Accelerator, machine: &Machine) -> Result<(), Obstacle> {
+        self.declaration().requires.check(accelerator, None, machine)
     }
 
     /// Returns the backend that is called `name`.
@@ -203,14 +232,15 @@ impl BackendDeclaration {
 }
 
 impl HostRequirement {
-    /// Looks whether a machine has what a backend needs for a partition of a site, or for a probe.
+    /// Looks whether a machine has what a backend needs, with this accelerator where it leaves a
+    /// choice and the container runtime that is `wanted`, if any.
     ///
     /// # Errors
     /// What stands in the way.
     pub(crate) fn check(
         self,
-        partition: Option<&Partition>,
-        site: &Site,
+        accelerator: Accelerator,
+        wanted: Option<ContainerRuntime>,
         machine: &Machine,
     ) -> Result<(), Obstacle> {
         match self {
@@ -218,11 +248,13 @@ impl HostRequirement {
             Self::Kvm => machine.kvm.clone(),
             Self::Xen => machine.xen.clone(),
             Self::Qemu => {
-                let emulates = partition.is_some_and(|it| it.accelerator == Accelerator::Tcg);
-                let kvm = || if emulates { Ok(()) } else { machine.kvm.clone() };
+                let kvm = || match accelerator {
+                    Accelerator::Kvm => machine.kvm.clone(),
+                    Accelerator::Tcg => Ok(()),
+                };
                 machine.qemu.clone().and_then(|()| kvm())
             }
-            Self::ContainerRuntime => match machine.container_runtime(site.container_runtime()) {
+            Self::ContainerRuntime => match machine.container_runtime(wanted) {
                 Ok(_) => Ok(()),
                 Err(Obstacle { what, remedy }) => {
                     let other = Backend::default();

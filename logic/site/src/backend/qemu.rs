@@ -3,11 +3,9 @@
 use quietcore_units::ByteSize;
 
 use super::{
-    Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement, MemoryForm, ProgramForm,
+    Backend, BackendDeclaration, GUEST_MEMORY_DEFAULT, HostRequirement, LINUX_MEMORY, MemoryForm,
+    ProgramForm,
 };
-
-/// The memory of a Linux guest for which the site file names none.
-const LINUX_MEMORY_DEFAULT: ByteSize = ByteSize::new(256 << 20);
 
 /// The memory of a guest that starts from its disk for which the site file names none.
 const DISK_MEMORY_DEFAULT: ByteSize = ByteSize::new(512 << 20);
@@ -25,15 +23,19 @@ pub(super) const DECLARATION: BackendDeclaration = BackendDeclaration {
     takes_huge_pages: false,
     // Its kernel shares the processor among its tasks by priority.
     enforces_budget: false,
+    has_memory_share: true,
     has_colours: false,
     may_spin: false,
     runs_probe: false,
     is_probed_by_hand: false,
+    measures_routines: true,
+    measures_interrupts: true,
     has_control_group: false,
     has_channels: true,
     drives_fieldbus: true,
     drives_card: true,
     has_guest_choice: true,
+    has_accelerator: true,
     within_container: Backend::Qemu,
 };
 
@@ -44,22 +46,22 @@ pub(super) const WITH_LINUX: BackendDeclaration = BackendDeclaration {
     noun: "Linux guest of QEMU",
     requires: HostRequirement::Qemu,
     program: ProgramForm::Module,
-    memory: MemoryForm::Own {
-        // Debian's kernel and the image's files take some 100 MiB.
-        range: ByteSize::new(160 << 20)..=ByteSize::new(64 << 30),
-        default: LINUX_MEMORY_DEFAULT,
-    },
+    memory: LINUX_MEMORY,
     takes_huge_pages: false,
     enforces_budget: false,
+    has_memory_share: true,
     has_colours: false,
     may_spin: false,
     runs_probe: true,
     is_probed_by_hand: false,
+    measures_routines: false,
+    measures_interrupts: false,
     has_control_group: false,
     has_channels: true,
     drives_fieldbus: true,
     drives_card: false,
     has_guest_choice: true,
+    has_accelerator: true,
     within_container: Backend::Qemu,
 };
 
@@ -76,14 +78,18 @@ pub(super) const FROM_DISK: BackendDeclaration = BackendDeclaration {
     },
     takes_huge_pages: false,
     enforces_budget: false,
+    has_memory_share: true,
     has_colours: false,
     may_spin: false,
     runs_probe: false,
     is_probed_by_hand: false,
+    measures_routines: false,
+    measures_interrupts: false,
     has_control_group: false,
     has_channels: false,
     drives_fieldbus: false,
     drives_card: false,
     has_guest_choice: true,
+    has_accelerator: true,
     within_container: Backend::Qemu,
 };

@@ -8,7 +8,8 @@ use crate::raw::RawCampaign;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::{
-    CAMPAIGN_MAX, Campaign, Fieldbus, Length, Partition, Profile, measured_in_all, names_of,
+    CAMPAIGN_MAX, Campaign, Channel, ChannelEnd, Fieldbus, Length, Partition, Profile,
+    measured_in_all, names_of,
 };
 
 const PROFILES_DEFAULT: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
@@ -58,6 +59,7 @@ pub(super) fn check(
     };
     let campaign = Campaign {
         profiles: chosen?,
+        alone: raw.alone.unwrap_or_default(),
         probes,
         length,
         warm_up: raw.warm_up.unwrap_or(WARM_UP_DEFAULT),
@@ -77,6 +79,27 @@ pub(super) fn check(
         );
     }
     Some(campaign)
+}
+
+/// Reports a channel between partitions that are measured alone: its other end would not be there.
+pub(super) fn among(
+    campaign: Option<&Campaign>,
+    channels: &[Channel],
+    collector: &mut Collector<'_, '_>,
+) {
+    let is_partition = |end: &ChannelEnd| matches!(end, ChannelEnd::Partition(_));
+    let mut joined = channels.iter().filter(|it| is_partition(&it.from) && is_partition(&it.to));
+    let Some(channel) = joined.next().filter(|_| campaign.is_some_and(|it| it.alone)) else {
+        return;
+    };
+    collector.refuse(
+        &Path::top().key("campaign").key("alone"),
+        format!(
+            "channel `{}` joins partitions `{}` and `{}`, and of these only one would be there",
+            channel.name, channel.from, channel.to
+        ),
+        "take it out, and all partitions are measured at the same time",
+    );
 }
 
 /// The profiles to run, in the order written.

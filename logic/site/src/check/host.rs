@@ -7,12 +7,13 @@ use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::Control;
 
-/// Checks that each CPU has one owner, or owners that share it by budget. Returns the housekeeping
-/// CPUs as written.
+/// Checks that each CPU has one owner, or owners that share it by budget or are measured one after
+/// the other. Returns the housekeeping CPUs as written.
 pub(super) fn check(raw: &RawSite, collector: &mut Collector<'_, '_>) -> Option<CpuSet> {
     let housekeeping = raw.host.as_ref().and_then(|host| host.housekeeping);
     let housekeeping = housekeeping.map(|cpus| cpus.0);
     let partitions = raw.partition.as_deref().unwrap_or_default();
+    let takes_turns = raw.campaign.as_ref().and_then(|it| it.alone).unwrap_or_default();
     for (index, partition) in partitions.iter().enumerate() {
         let Some(cpus) = cpus_of(partition) else {
             continue;
@@ -36,9 +37,13 @@ pub(super) fn check(raw: &RawSite, collector: &mut Collector<'_, '_>) -> Option<
                  another CPU is usually quieter",
             );
         }
-        shared_with(partitions, index, &cpus, &path, collector);
+        if !takes_turns {
+            shared_with(partitions, index, &cpus, &path, collector);
+        }
     }
-    overcommitted(partitions, collector);
+    if !takes_turns {
+        overcommitted(partitions, collector);
+    }
     if housekeeping.is_some_and(|cpus| cpus.is_empty()) {
         collector.remark(
             &Path::top().key("host").key("housekeeping"),

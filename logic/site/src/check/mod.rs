@@ -49,6 +49,7 @@ pub(crate) fn check(
     let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
     let campaign = raw.campaign.as_ref();
     let campaign = campaign::check(campaign, &profiles, &partitions, fieldbuses.as_deref(), found);
+    campaign::among(campaign.as_ref(), &channels, found);
     let name = raw.site.as_ref().and_then(|site| site.name.clone());
     let document = collector.document;
     let remarks = collector.finish()?;

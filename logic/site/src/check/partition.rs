@@ -50,14 +50,7 @@ fn partition(
     let nothing = RawGuest::default();
     let guest_path = path.key("guest");
     let system = guest::system(raw.guest.as_ref().unwrap_or(&nothing), &guest_path, collector);
-    if raw.guest.is_some() && !backend.declaration().has_guest_choice {
-        let having = either(Backend::words_where(|it| it.has_guest_choice));
-        collector.refuse(
-            &guest_path,
-            format!("a partition of the backend `{backend}` leaves no choice of its machine"),
-            format!("leave it out, or choose the backend {having}"),
-        );
-    }
+    guest_of(raw, backend, &guest_path, collector);
     Some(Partition {
         name: raw.name.clone()?,
         class: class?.clone(),
@@ -69,6 +62,38 @@ fn partition(
         program: program?,
         monitor: monitor?,
     })
+}
+
+/// Reports what a partition chooses of its guest and its backend does not leave to it.
+fn guest_of(raw: &RawPartition, backend: Backend, path: &Path, collector: &mut Collector<'_, '_>) {
+    let Some(guest) = &raw.guest else { return };
+    let declaration = backend.declaration();
+    if !declaration.has_guest_choice {
+        let having = either(Backend::words_where(|it| it.has_guest_choice));
+        collector.refuse(
+            path,
+            format!("a partition of the backend `{backend}` leaves no choice of its machine"),
+            format!("leave it out, or choose the backend {having}"),
+        );
+        return;
+    }
+    if guest.accelerator.is_some() && !declaration.has_accelerator {
+        let having = either(Backend::words_where(|it| it.has_accelerator));
+        collector.refuse_key(
+            &path.key("accelerator"),
+            format!("the processor runs every guest of the backend `{backend}`"),
+            format!("leave it out, or choose the backend {having}"),
+        );
+    }
+    if guest::is_from_disk(raw) && !backend.starts_disks() {
+        let having = Backend::ALL.into_iter().filter(|it| it.starts_disks());
+        let having = either(having.map(Backend::name));
+        collector.refuse(
+            &path.key("system"),
+            format!("a guest of the backend `{backend}` does not start from a disk"),
+            format!("choose the backend {having}, or another system"),
+        );
+    }
 }
 
 /// Checks the program of a partition, or what stands for one in a guest that has none.

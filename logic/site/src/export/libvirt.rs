@@ -20,6 +20,7 @@ use quietcore_units::{ByteSize, CpuSet};
 
 use super::{ExportPaths, ExportedFile};
 use crate::backend::Backend;
+use crate::plan::cpu_words;
 use crate::site::{GuestSystem, Partition, Site};
 
 /// The facts about the machine that domains need beside the site file.
@@ -63,6 +64,18 @@ pub enum NoDomain {
         /// Name of the partition.
         name: String,
     },
+    /// Guests have the same CPUs because a campaign measures each alone.
+    #[error(
+        "not all guests of this site can run at the same time: {cpus} of `{partition}` belongs to \
+         another guest too, as `campaign.alone` allows where each is measured alone; choose one \
+         with `--partition`"
+    )]
+    InTurns {
+        /// Name of the partition that has CPUs of an earlier one.
+        partition: String,
+        /// These CPUs, in words.
+        cpus: String,
+    },
     /// No partition is a guest that can be a domain.
     #[error(
         "site `{site}` has no guest that libvirt could start: a partition of the backend `qemu` \
@@ -86,6 +99,10 @@ pub(super) fn domains(
     };
     if chosen.is_empty() {
         return Err(NoDomain::None { site: site.name().to_owned() });
+    }
+    if let Some((partition, cpus)) = site.in_turns(chosen.iter().copied()).first() {
+        let (partition, cpus) = (partition.name.clone(), cpu_words(cpus));
+        return Err(NoDomain::InTurns { partition, cpus });
     }
     let file = |partition: &&Partition| ExportedFile {
         name: format!("{}.xml", domain::name(site, partition)),

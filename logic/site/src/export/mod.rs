@@ -14,6 +14,7 @@ mod systemd;
 use quietcore_units::{ByteSize, CpuSet};
 
 use crate::backend::ProgramForm;
+use crate::plan::cpu_words;
 use crate::site::{Interface, Partition, Site};
 
 pub(crate) use inside::tables;
@@ -86,6 +87,13 @@ pub fn export(
     partition: Option<&str>,
     paths: &ExportPaths,
 ) -> Result<Vec<ExportedFile>, ExportError> {
+    // All of these but domains, which are chosen one by one, run the whole site.
+    if let Some((partition, cpus)) = site.in_turns(site.partitions()).first()
+        && kind != ExportKind::Libvirt
+    {
+        let (partition, cpus) = (partition.name.clone(), cpu_words(cpus));
+        return Err(ExportError::InTurns { partition, cpus });
+    }
     let place = HostRequirements::of(site, paths);
     let first = match kind {
         ExportKind::Systemd => return Ok(vec![systemd::unit(&place)]),
@@ -110,6 +118,18 @@ pub enum ExportError {
     /// Nothing of the site can be a domain of libvirt.
     #[error(transparent)]
     Domain(#[from] NoDomain),
+    /// Partitions have the same CPUs because a campaign measures each alone.
+    #[error(
+        "the partitions of this site can't run at the same time: {cpus} of `{partition}` belongs \
+         to another partition too, as `campaign.alone` allows where each is measured alone; write \
+         a site file of those that shall run together"
+    )]
+    InTurns {
+        /// Name of the partition that has CPUs of an earlier one.
+        partition: String,
+        /// These CPUs, in words.
+        cpus: String,
+    },
 }
 
 /// The requirements of a site on the host or container that it runs in.

@@ -79,7 +79,7 @@ pub(super) fn left_out(site: &Site) -> impl Iterator<Item = Degradation> + '_ {
 
 /// A guest whose processor is emulated.
 fn emulation(partition: &Partition, add: &mut impl FnMut(String, &'static str, String)) {
-    if partition.declaration().has_guest_choice && partition.accelerator == Accelerator::Tcg {
+    if partition.declaration().has_accelerator && partition.accelerator == Accelerator::Tcg {
         add(
             format!("QEMU emulates the processor of partition `{}`", partition.name),
             "its times are none, and no verdict passes",

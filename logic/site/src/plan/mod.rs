@@ -16,6 +16,8 @@
 //! let the CPUs sleep, write the evidence
 //! ```
 //!
+//! A campaign may measure each partition alone: then the profiles of one follow those of another.
+//!
 //! A wish of the site that can't be met is refused; a means that can't be had and doesn't falsify a
 //! measurement is a degradation with its cost.
 
@@ -23,6 +25,7 @@ mod degrade;
 mod monitored;
 mod refuse;
 mod step;
+mod turns;
 
 use std::fmt;
 
@@ -38,7 +41,9 @@ use crate::site::{
 };
 
 pub use monitored::Monitored;
+pub(crate) use step::cpu_words;
 pub use step::{Step, TaskStart};
+pub use turns::{LeftOut, Turns, turns};
 
 /// Starting and stopping loads and partitions takes about this long for each profile.
 const SET_UP: Nanos = Nanos::from_secs(2);
@@ -57,6 +62,9 @@ pub struct Plan {
     pub housekeeping: CpuSet,
     /// Means that the site asks for or would profit from and this machine or version does not give.
     pub degraded: Vec<Degradation>,
+    /// Partitions that a campaign measures alone, and leaves out on this machine.
+    #[serde(skip)]
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Something that can't be had and doesn't prevent a measurement.
@@ -101,22 +109,32 @@ impl std::error::Error for Refusal {}
 /// # Errors
 /// Everything that stands against it, in the order of the file.
 pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
-    let refusals = refuse::all(site, machine);
-    if !refusals.is_empty() {
-        return Err(refusals);
+    Ok(plan_turns(site, turns(site, machine)?, machine))
+}
+
+/// Returns what would be done for these turns of a site on a machine.
+pub fn plan_turns(site: &Site, Turns { possible, left_out }: Turns, machine: &Machine) -> Plan {
+    let mut degraded: Vec<Degradation> = Vec::new();
+    let mut expected = Nanos::ZERO;
+    for turn in &possible {
+        let changed = controls_of_campaign(turn);
+        for one in degrade::all(turn, &controlled(machine, &changed.always), &changed) {
+            if !degraded.contains(&one) {
+                degraded.push(one);
+            }
+        }
+        let measured = turn.measured().next().map(|_| turn.campaign().profiles.len());
+        expected = expected + turn.measured_in_all() + SET_UP * measured.unwrap_or_default() as u64;
     }
-    let campaign = site.campaign();
-    let measured = site.measured().next().map(|_| campaign.profiles.len());
-    let set_up = SET_UP * measured.unwrap_or_default() as u64;
-    let changed = controls_of_campaign(site);
-    let degraded = degrade::all(site, &controlled(machine, &changed.always), &changed);
-    Ok(Plan {
-        steps: steps(site, machine),
+    degraded.extend(degrade::left_out(site));
+    Plan {
+        steps: steps(&possible, site.name(), machine),
         monitored: monitored::all(site),
-        expected: site.measured_in_all() + set_up,
+        expected,
         housekeeping: housekeeping(site, machine),
-        degraded: degraded.into_iter().chain(degrade::left_out(site)).collect(),
-    })
+        degraded,
+        left_out,
+    }
 }
 
 /// Decides whether `site` can run on `machine`, and how much less well than asked. Its campaign is
@@ -145,12 +163,13 @@ fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
     site.housekeeping().unwrap_or_else(|| machine.online.without(&site.claimed_cpus()))
 }
 
-fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
+/// Lists the steps of a site called `name`, turn by turn.
+fn steps(turns: &[Site], name: &str, machine: &Machine) -> Vec<Step> {
     let mut steps = Vec::new();
-    if site.measured().next().is_none() {
+    if turns.iter().all(|turn| turn.measured().next().is_none()) {
         return steps;
     }
-    for partition in site.measured() {
+    for partition in turns.iter().flat_map(Site::measured) {
         steps.extend(partition.program.model.as_ref().map(|model| Step::BuildProgram {
             partition: partition.name.clone(),
             model: model.clone(),
@@ -159,14 +178,18 @@ fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
     if machine.dma_latency {
         steps.push(Step::HoldCpusAwake);
     }
-    for profile in &site.campaign().profiles {
-        profile_steps(site, machine, profile, &mut steps);
+    for turn in turns {
+        for profile in &turn.campaign().profiles {
+            profile_steps(turn, machine, profile, &mut steps);
+        }
     }
-    probe_steps(site, machine, &mut steps);
+    for turn in turns {
+        probe_steps(turn, machine, &mut steps);
+    }
     if machine.dma_latency {
         steps.push(Step::ReleaseCpus);
     }
-    steps.push(Step::WriteEvidence { site: site.name().to_owned() });
+    steps.push(Step::WriteEvidence { site: name.to_owned() });
     steps
 }
 

@@ -12,7 +12,7 @@ use crate::backend::{Backend, MemoryForm};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{Load, LoadPlace, Partition, ProbeName, Profile, Scheduling, Site};
+use crate::site::{Accelerator, Load, LoadPlace, Partition, ProbeName, Profile, Scheduling, Site};
 use crate::words::{exact_size, policy};
 
 /// The part of the available memory that loads may fill: 8 tenths.
@@ -32,7 +32,9 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
 
 /// Those that stand against running the site, whatever its campaign asks for.
 pub(super) fn of_run(site: &Site, machine: &Machine) -> Vec<Refusal> {
-    run(site, machine).0.sorted()
+    let (mut refusals, _) = run(site, machine);
+    refusals.in_turns();
+    refusals.sorted()
 }
 
 /// Lists the obstacles to running the site, and the bytes that its partitions reserve.
@@ -67,6 +69,21 @@ impl Refusals<'_> {
             reason,
             remedy: remedy.into(),
         });
+    }
+
+    /// CPUs that several partitions have because a campaign measures them one after the other.
+    fn in_turns(&mut self) {
+        for (partition, shared) in self.site.in_turns(self.site.partitions()) {
+            self.refuse(
+                &format!("partition.{}.vcr.cpus", partition.name),
+                format!(
+                    "{} belongs to another partition too, as `campaign.alone` allows where each \
+                     is measured alone",
+                    cpu_words(&shared)
+                ),
+                "give each CPUs of its own, and all can run at the same time",
+            );
+        }
     }
 
     /// CPUs that aren't there.
@@ -131,8 +148,9 @@ impl Refusals<'_> {
     fn backend(&mut self, partition: &Partition, key: &str) {
         let backend = partition.backend;
         let declaration = partition.declaration();
+        let wanted = self.site.container_runtime();
         if let Err(Obstacle { what, remedy }) =
-            declaration.requires.check(Some(partition), self.site, self.machine)
+            declaration.requires.check(partition.accelerator, wanted, self.machine)
         {
             self.refuse(key, format!("backend `{backend}`: {what}"), remedy);
         }
@@ -312,8 +330,8 @@ impl Refusals<'_> {
             self.refuse(
                 "campaign.probes",
                 format!(
-                    "probe `ethercat` runs on the host, and the network card of fieldbus `{}` is \
-                     its guest's",
+                    "probe `ethercat` measures over an interface of the host, and the network \
+                     card of fieldbus `{}` is its guest's",
                     card.fieldbus
                 ),
                 "take the probe out, or write the network interface of the card",
@@ -332,7 +350,9 @@ impl Refusals<'_> {
                 );
             }
             let required = probe.backend().declaration().requires;
-            if let Err(Obstacle { what, .. }) = required.check(None, self.site, self.machine) {
+            if let Err(Obstacle { what, .. }) =
+                required.check(Accelerator::Kvm, self.site.container_runtime(), self.machine)
+            {
                 let remedy = "take the probe out, or see `quietcore doctor`";
                 self.refuse("campaign.probes", format!("probe `{probe}`: {what}"), remedy);
             }

@@ -426,7 +426,7 @@ impl Step {
 }
 
 /// `CPU 1` or `CPUs 1-3`.
-pub(super) fn cpu_words(cpus: &CpuSet) -> String {
+pub(crate) fn cpu_words(cpus: &CpuSet) -> String {
     match cpus.len() {
         1 => format!("CPU {cpus}"),
         _ => format!("CPUs {cpus}"),

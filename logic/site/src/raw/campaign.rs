@@ -161,6 +161,11 @@ pub(crate) struct RawCampaign {
         extend("examples" = [["tp2", "tp4"]])
     )]
     pub(crate) profiles: Option<Vec<String>>,
+    /// `true` measures each partition alone, one after the other, as for a comparison of systems:
+    /// partitions may then claim the same CPUs, and one that this machine can't run is left out
+    /// with the reason. `quietcore up` takes no site whose partitions share CPUs so.
+    #[schemars(extend("default" = false), example = true)]
+    pub(crate) alone: Option<bool>,
     /// Probes that are run after the profiles, on the first CPU of each partition: no class judges
     /// what they measure.
     #[schemars(length(max = 8), extend("default" = []), extend("examples" = [["memory", "osek"]]))]

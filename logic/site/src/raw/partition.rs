@@ -40,12 +40,12 @@ pub(crate) struct RawPartition {
     pub(crate) monitor: Option<RawMonitor>,
 }
 
-/// The machine of a guest under QEMU.
+/// The machine of a guest under QEMU or Xen.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Guest")]
 pub(crate) struct RawGuest {
-    /// The way in which the guest's instructions are run.
+    /// The way in which the instructions of a guest of QEMU are run.
     #[schemars(extend("default" = "kvm"), example = &"kvm")]
     pub(crate) accelerator: Option<Accelerator>,
     /// The system in the guest, on which the program runs.

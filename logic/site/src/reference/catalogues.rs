@@ -54,7 +54,11 @@ fn backends() -> String {
             "| `{}` | {requires} | {program} | {memory} | {} | {} | {} | {} |\n",
             backend.word,
             either(backend.enforces_budget, "yes", NONE),
-            either(backend.has_colours, "`ways` or `colours`", "`ways`"),
+            match (backend.has_memory_share, backend.has_colours) {
+                (true, true) => "`ways` or `colours`",
+                (true, false) => "`ways`",
+                (false, _) => NONE,
+            },
             either(backend.may_spin, "all, `spin` with one task", "all but `spin`"),
             either(backend.runs_probe, "the probe runs", NONE),
         ));

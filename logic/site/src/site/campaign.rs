@@ -28,6 +28,9 @@ pub const CAMPAIGN_MAX: Nanos = Nanos::from_secs(31 * 86_400);
 pub struct Campaign {
     /// The profiles to run, in this order; never empty.
     pub profiles: Vec<Profile>,
+    /// `true` if each partition is measured alone, one after the other, and not all at the same
+    /// time.
+    pub alone: bool,
     /// The probes that are run after them on each partition, each once.
     pub probes: Vec<ProbeName>,
     /// Length of the measurement of each of them.

@@ -12,13 +12,14 @@ mod profile;
 mod program;
 mod unit;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use quietcore_record::class::Class;
 use quietcore_record::isolation::GROUP;
 use quietcore_units::{CpuSet, Nanos};
 
-use crate::backend::{HostRequirement, MemoryForm};
+use crate::backend::{Backend, HostRequirement, MemoryForm};
 use crate::problem::{KeyPosition, Remark};
 use crate::words;
 
@@ -162,6 +163,47 @@ impl Site {
     /// that start from their disks.
     pub fn measured(&self) -> impl Iterator<Item = &Partition> {
         self.partitions.iter().filter(|partition| partition.is_measured())
+    }
+
+    /// Returns the parts of the site that its campaign measures one after the other: all of it, or
+    /// each measured partition alone.
+    pub fn turns(&self) -> Vec<Self> {
+        if !self.campaign.alone {
+            return vec![self.clone()];
+        }
+        self.measured().map(|partition| self.only(&partition.name)).collect()
+    }
+
+    /// Returns the part of the site that its campaign measures a partition in.
+    pub fn turn_of(&self, partition: &str) -> Cow<'_, Self> {
+        if self.campaign.alone { Cow::Owned(self.only(partition)) } else { Cow::Borrowed(self) }
+    }
+
+    /// Lists the partitions that have CPUs of an earlier one, each with these CPUs: a campaign that
+    /// measures each alone allows that, and nothing runs them at the same time.
+    pub(crate) fn in_turns<'p>(
+        &self,
+        partitions: impl IntoIterator<Item = &'p Partition>,
+    ) -> Vec<(&'p Partition, CpuSet)> {
+        let mut seen = CpuSet::EMPTY;
+        let mut shared = Vec::new();
+        for partition in partitions.into_iter().filter(|_| self.campaign.alone) {
+            let cpus = partition.vcr.cpus;
+            shared.push((partition, seen.intersection(&cpus)));
+            seen = seen.union(&cpus);
+        }
+        shared.retain(|(_, cpus)| !cpus.is_empty());
+        shared
+    }
+
+    /// Returns the site with one of its partitions, and with what is that one's.
+    fn only(&self, name: &str) -> Self {
+        let is_own = |end: &ChannelEnd| *end == ChannelEnd::Host || end.is(name);
+        let mut own = self.clone();
+        own.partitions.retain(|partition| partition.name == name);
+        own.channels.retain(|channel| is_own(&channel.from) && is_own(&channel.to));
+        own.fieldbuses.retain(|fieldbus| fieldbus.partition == name);
+        own
     }
 
     /// The channels, in the order of the file.
@@ -311,9 +353,20 @@ impl Site {
         driven.collect()
     }
 
+    /// Returns the CPUs of each domain of Xen that shares them with no other partition.
+    pub fn pools(&self) -> Vec<CpuSet> {
+        let is_alone = |one: &&Partition| {
+            let others = self.partitions.iter().filter(|other| other.name != one.name);
+            let taken = others.fold(CpuSet::EMPTY, |all, other| all.union(&other.vcr.cpus));
+            one.vcr.cpus.without(&taken) == one.vcr.cpus
+        };
+        let domains = self.partitions.iter().filter(|one| one.backend == Backend::Xen);
+        domains.filter(is_alone).map(|one| one.vcr.cpus).collect()
+    }
+
     /// Returns the time that all profiles are measured and warmed up, and all probes take. Under a
     /// profile the partitions run at the same time, so with a number of cycles the longest period
-    /// decides; a probe measures one partition after the other.
+    /// decides, unless each is measured alone; a probe measures one partition after the other.
     pub fn measured_in_all(&self) -> Nanos {
         measured_in_all(&self.campaign, &self.partitions, &self.fieldbuses)
     }
@@ -423,9 +476,14 @@ pub(crate) fn measured_in_all(
     fieldbuses: &[Fieldbus],
 ) -> Nanos {
     let measured = partitions.iter().filter(|partition| partition.is_measured());
-    let longest = measured.map(|partition| partition.program.period).max();
-    let each = campaign.length.duration(longest.unwrap_or_default());
-    let each = each.get().saturating_add(campaign.warm_up.get());
+    let periods: Vec<Nanos> = measured.map(|partition| partition.program.period).collect();
+    let of = |period: Nanos| {
+        campaign.length.duration(period).get().saturating_add(campaign.warm_up.get())
+    };
+    let each = match campaign.alone {
+        true => periods.into_iter().map(of).fold(0, u64::saturating_add),
+        false => of(periods.into_iter().max().unwrap_or_default()),
+    };
     let profiles = each.saturating_mul(campaign.profiles.len() as u64);
     let probes = probed(campaign, partitions, fieldbuses);
     let probes = probes.map(|(probe, partition)| campaign.time_of(probe, partition).get());

@@ -6,6 +6,7 @@ mod disks;
 mod guests;
 mod neighbours;
 mod probes;
+mod turns;
 
 use quietcore_site::{
     CacheWays, Example, FoundModel, FoundPeriod, FoundVariable, Machine, PageColoursError, Plan,

@@ -262,6 +262,11 @@ fn a_dom0_is_found_and_advised_if_it_lacks_xl() {
     let xen = one(&machine, "xen");
     assert_eq!((&*xen.read, xen.severity), ("Xen 4.17.7, without `xl`", Severity::Advice));
     assert!(!xen.fix.is_empty());
+    machine.write("usr/sbin/xl", "");
+    machine.end_services();
+    let read = "Xen 4.17.7, /usr/sbin/xl, and its store does not answer";
+    let xen = one(&machine, "xen");
+    assert_eq!((&*xen.read, xen.severity), (read, Severity::Advice));
     machine.write("proc/xen/capabilities", "");
     assert!(examine(&machine.facts(), None).iter().all(|finding| finding.id != "xen"));
 }

@@ -128,15 +128,22 @@ fn xen(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let draft = finding("xen", Area::Virtualization, "dom0 of Xen")
-        .right("with `xl`, which starts domains")
+        .right("with `xl`, which starts domains, and a store that answers")
         .effect(
-            "other domains share the CPUs with this one, and their scheduler is Xen's; domains \
-             can't be started or looked at without `xl`",
+            "other domains share the CPUs with this one, and their scheduler is Xen's; a partition \
+             gets a pool of Xen's for its CPUs, where nobody else depends on those. Domains can't \
+             be started or looked at without `xl`, nor without Xen's store, for which it waits. \
+             One that runs Linux starts from an image that `quietcore guest build` makes, from a \
+             kernel of Debian's or one of your own with CONFIG_XEN_PVH, CONFIG_XEN_GNTDEV and \
+             CONFIG_XEN_DEV_EVTCHN, and needs 160 MiB",
         )
-        .fix("`apt-get install xen-system-amd64`");
+        .fix("`apt-get install xen-system-amd64`; start `xenstored` where it has ended");
     let version = xen.version.describe(Clone::clone);
     let program = xen.xl.get().map_or("without `xl`", |path| path.as_str());
-    Some(draft.read(format!("Xen {version}, {program}")).ok_if(xen.xl.get().is_some()))
+    let has_store = xen.store.get().is_some();
+    let store = if has_store { "" } else { ", and its store does not answer" };
+    let is_right = has_store && xen.xl.get().is_some();
+    Some(draft.read(format!("Xen {version}, {program}{store}")).ok_if(is_right))
 }
 
 /// The backends that are as wanted, in words.

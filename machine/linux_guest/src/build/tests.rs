@@ -15,8 +15,8 @@ fn kernel(folder: &Path) -> Kernel {
     fs::write(&path, image).expect("a file");
     let modules = folder.join("modules");
     fs::create_dir_all(modules.join("kernel")).expect("a folder");
-    let built_in = "kernel/virtio_pci.ko\nkernel/virtio_console.ko\nkernel/virtio_net.ko\n";
-    fs::write(modules.join("modules.builtin"), built_in).expect("a file");
+    let built_in = MODULES.iter().map(|name| format!("kernel/{name}.ko\n"));
+    fs::write(modules.join("modules.builtin"), built_in.collect::<String>()).expect("a file");
     Kernel { package: "linux-image-6.1.0-9-rt-amd64".to_owned(), image: path, modules }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use quietcore_site::LoadKind;
 use quietcore_units::{ByteSize, CpuSet};
 
-use crate::error::{FolderError, RequestProblem};
+use crate::error::{FolderError, LoadError, RequestProblem};
 use crate::parent::facts::{Facts, FolderFacts};
 use crate::request::{LoadRequest, WORKER_LIMIT};
 
@@ -77,6 +77,16 @@ fn sizes(kind: LoadKind, facts: &Facts) -> Option<[u64; 3]> {
         LoadKind::Network => Some([16 * KIB, 1, MIB]),
         LoadKind::Sqrt | LoadKind::Fork | LoadKind::Timer | LoadKind::Futex => None,
     }
+}
+
+/// Returns the bytes that each worker of a kind works on by default on this machine; `None` for a
+/// kind without a size. What a container or a guest sees of the caches is not what there is.
+///
+/// # Errors
+/// [`LoadError::Facts`] when the kernel does not tell.
+pub fn default_size(kind: LoadKind) -> Result<Option<ByteSize>, LoadError> {
+    let sizes = sizes(kind, &Facts::read()?);
+    Ok(sizes.map(|[default, least, most]| ByteSize::new(default.clamp(least, most))))
 }
 
 fn check_size(

@@ -54,9 +54,7 @@ impl LoadSet {
     /// [`LoadError::Refused`] with all problems of the requests, before anything is started. When
     /// the shared memory or a process can't be made, the workers started before are ended again.
     pub fn start(program: &Path, loads: &[LoadRequest]) -> Result<Self, LoadError> {
-        let facts = Facts::read()?;
-        let checked = check(loads, &facts, FolderFacts::read)
-            .map_err(|problems| LoadError::Refused { problems })?;
+        let checked = Self::checked(loads)?;
         let worker_count = checked.iter().map(|load| load.workers).sum();
         let board = Board::create(worker_count).map_err(LoadError::Board)?;
         // Open across `exec` while workers are started, and only then.
@@ -83,6 +81,20 @@ impl LoadSet {
         }
         set.measured_at = monotonic_now();
         Ok(set)
+    }
+
+    /// Checks requests as [`start`](Self::start) does, and starts nothing.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] with all problems of the requests.
+    pub fn check(loads: &[LoadRequest]) -> Result<(), LoadError> {
+        Self::checked(loads).map(drop)
+    }
+
+    fn checked(loads: &[LoadRequest]) -> Result<Vec<CheckedLoad>, LoadError> {
+        let facts = Facts::read()?;
+        let checked = check(loads, &facts, FolderFacts::read);
+        checked.map_err(|problems| LoadError::Refused { problems })
     }
 
     /// Lets a worker count as stalled only after this long a silence, where its kind's limit is

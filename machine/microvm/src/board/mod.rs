@@ -9,6 +9,8 @@
 //! ```
 //!
 //! The register that counts 10 ns is the guest's own subtraction; see `quietcore_boot::board`.
+// UNSAFETY: the library's event files are made of numbers of files.
+#![expect(unsafe_code, reason = "an event file of another crate is made of a number")]
 
 mod generator;
 mod registers;
@@ -16,6 +18,7 @@ mod schedule;
 mod shared;
 
 use std::io;
+use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_boot::board::{PAGE_BYTES, VECTOR};
@@ -66,6 +69,19 @@ impl Board {
         let line = machine.line(VECTOR)?;
         machine.give("clock board", CLOCK_BOARD, Arc::clone(&page), Access::ReadOnly)?;
         let shared = Arc::new(Shared::new(page, counter, line, bell));
+        Ok(Self { registers: Mutex::default(), shared })
+    }
+
+    /// Makes a board of another hypervisor's guest: its page is shared with that guest, whose
+    /// counter is `counter`, and a write to `line`, an event file, raises its interrupt.
+    ///
+    /// # Errors
+    /// There is no event file for its bell.
+    pub fn over(page: slot::Shared, counter: Counter, line: OwnedFd) -> io::Result<Self> {
+        let bell = EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)?;
+        // SAFETY: the file is open and nobody else's.
+        let line = unsafe { EventFd::from_raw_fd(line.into_raw_fd()) };
+        let shared = Arc::new(Shared::new(Arc::new(page), counter, line, bell));
         Ok(Self { registers: Mutex::default(), shared })
     }
 

@@ -2,6 +2,7 @@
 // UNSAFETY: an event file of another crate is borrowed for a wait.
 #![expect(unsafe_code, reason = "an event file of another crate can't be borrowed otherwise")]
 
+use std::fmt;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -46,6 +47,13 @@ pub struct BoardCounts {
     pub failed: u64,
     /// Interrupts left out because the thread came a whole period late or more.
     pub left_out: u64,
+}
+
+impl fmt::Display for BoardCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { raised, failed, left_out } = self;
+        write!(f, "raised {raised}, of which lost {failed}, left out {left_out}")
+    }
 }
 
 impl Shared {

@@ -34,6 +34,8 @@ mod serve;
 pub use device::{Counts, Net, Service};
 pub use link::{Link, Readiness};
 
+/// MAC address of a guest's interface, administered locally (IEEE 802, clause 8.2).
+pub const ADDRESS: [u8; 6] = [0x02, 0x51, 0x43, 0, 0, 1];
 /// Bytes of the registers, from the device's place on.
 pub const REGISTER_BYTES: u64 = 0x1000;
 /// Offset of the bell in them: the one register whose writing need not reach this process.

@@ -8,8 +8,8 @@ use quietcore_units::Nanos;
 
 use crate::driver::{Guest, frame};
 
-/// No thread takes so long for a frame.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// No thread takes so long for a few frames, on an emulated machine neither.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until something holds.
 fn soon(what: &str, holds: impl Fn() -> bool) {

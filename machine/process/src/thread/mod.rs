@@ -101,7 +101,13 @@ impl Prepared {
 
     /// Reads back what holds for the thread, for a record. Called in the thread that was prepared.
     pub fn standing(self) -> Standing {
-        let state = read_back();
+        self.standing_of(std::process::id(), own_number())
+    }
+
+    /// Reads back what holds for another thread that was prepared, by the host's numbers of its
+    /// process and of itself.
+    pub fn standing_of(self, process: u32, thread: u32) -> Standing {
+        let state = readback::read(process, thread).ok();
         let mut degraded: Vec<NotInForce> = self
             .refused
             .iter()
@@ -126,8 +132,13 @@ impl Standing {
     /// Looks again at which settings are in force for a thread of this process, and keeps the first
     /// that are other ones.
     pub fn look_again(&mut self, thread: u32) {
+        self.look_again_at(std::process::id(), thread);
+    }
+
+    /// Does the same for a thread of another process.
+    pub fn look_again_at(&mut self, process: u32, thread: u32) {
         if self.drift.is_none()
-            && let Ok(now) = readback::read(std::process::id(), thread)
+            && let Ok(now) = readback::read(process, thread)
         {
             self.drift = Some(now).filter(|now| differs(self.state.as_ref(), now));
         }

@@ -6,8 +6,8 @@
 // UNSAFETY: `sched_setattr` has no safe face in the libraries used.
 #![expect(unsafe_code, reason = "one system call is made by number")]
 
-use std::io;
 use std::num::NonZeroU64;
+use std::{fs, io};
 
 use quietcore_units::{CpuId, CpuSet, Scheduling};
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -139,6 +139,17 @@ pub fn schedule_other(thread: u32, scheduling: Scheduling) -> io::Result<()> {
         // That would be the calling one.
         0 => Err(io::ErrorKind::NotFound.into()),
         other => schedule_thread(other, scheduling),
+    }
+}
+
+/// Gives all threads of a process the ordinary policy, those excepted that can't have it. A thread
+/// at a real-time priority whose CPU belongs to a higher one, or whose group has no run time left,
+/// does not even end when it is killed; at the ordinary policy it does.
+pub fn make_ordinary(process: u32) {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    for thread in threads.filter_map(|it| it.file_name().to_str()?.parse().ok()) {
+        // It may have ended, and what may not be changed ends by itself or not at all.
+        let _ = schedule_other(thread, Scheduling::Other);
     }
 }
 

@@ -161,6 +161,26 @@ fn the_switch_behind_an_interface_is_told_the_share_and_what_it_makes_of_it_is_s
     assert_eq!(port.end().1, Vec::<String>::new());
 }
 
+/// Goal: a domain that can't have a pool for itself runs all the same, and who reads what was done
+/// learns why. Method: there is no store of Xen's.
+#[test]
+fn a_domain_without_a_pool_is_pinned_all_the_same_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Source::below(folder.path());
+    let wanted =
+        RequestedSettings { pools: vec!["1".parse().unwrap()], ..RequestedSettings::default() };
+    assert!(!wanted.is_empty());
+    let changed = Changed::begin_on(&source, &wanted, "press", None).unwrap();
+    assert_eq!(changed.found().controls, "", "who may not change settings changes none");
+    let controls = controls(&source, folder.path());
+    let changed = Changed::begin_on(&source, &wanted, "press", Some(&controls)).unwrap();
+    let told = "no pool of its own, and pinned all the same: Xen's pool of CPUs 1: Xen's store \
+                does not answer; is `xenstored` running?";
+    assert_eq!(changed.found().controls, told);
+    assert_eq!(texts(&changed.found().troubles), Vec::<String>::new());
+    assert_eq!(changed.end().1, Vec::<String>::new());
+}
+
 #[test]
 fn cpus_that_go_and_come_back_are_told_once_each_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -141,6 +141,19 @@ fn an_interrupt_that_still_shows_the_original_is_put_back_all_the_same() {
     assert!(bench.is_as_before());
 }
 
+/// A machine that stands still shows the CPUs before for longer than they are looked at.
+#[test]
+fn an_interrupt_that_would_move_after_the_last_look_stays_where_it_was() {
+    let bench = Bench::new();
+    bench.settings.lag(&interrupt(0), 1_000);
+    let requests = vec![asks(interrupt(0), without("1"))];
+    let (held, outcomes) = bench.of(2).hold("press", requests).unwrap();
+    assert_eq!(effects(&outcomes), [Effect::Ignored("0-3".into())]);
+    assert!(bench.is_as_before());
+    assert_eq!(held.release().unwrap(), []);
+    assert!(bench.journal_is_gone());
+}
+
 /// A process is killed before it has tried to move an interrupt that the kernel does not let move.
 #[test]
 fn an_interrupt_that_never_moves_needs_not_be_put_back() {

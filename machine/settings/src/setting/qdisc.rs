@@ -21,7 +21,7 @@ use quietcore_units::BitCount;
 use serde::Deserialize;
 
 use super::SettingError;
-use super::tool::{Failed, Tool};
+use super::tool::{Tool, ToolError};
 
 pub(super) const TC: Tool = Tool { name: "tc", package: "iproute2" };
 
@@ -192,10 +192,10 @@ fn root_of(text: &str) -> Result<Root, SettingError> {
     }
 }
 
-fn with_remedy(failed: Failed, interface: &str) -> SettingError {
+fn with_remedy(failed: ToolError, interface: &str) -> SettingError {
     match failed {
-        Failed::Said(words) if words.contains("Cannot find device") => SettingError::Gone,
-        Failed::Said(mut words) if words.contains("qdisc kind is unknown") => {
+        ToolError::Said(words) if words.contains("Cannot find device") => SettingError::Gone,
+        ToolError::Said(mut words) if words.contains("qdisc kind is unknown") => {
             let _ = write!(words, "; the kernel needs `sch_tbf` to limit `{interface}`");
             SettingError::Refused(words)
         }

@@ -1,7 +1,8 @@
 //! Programs of the system that are asked for what the kernel has no file for.
 //!
 //! A program is looked for in the system's own folders only, whatever the caller's `PATH` says, and
-//! gets its arguments one by one and no environment. It has [`LIMIT`] to answer.
+//! gets its arguments one by one and no environment. It has [`LIMIT`] to answer, unless whoever
+//! asks gives it more.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -24,32 +25,44 @@ const FOLDERS: [&str; 6] =
 
 /// A program, and the package of Debian that has it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tool {
-    pub(super) name: &'static str,
-    pub(super) package: &'static str,
+pub struct Tool {
+    /// Name of its file.
+    pub name: &'static str,
+    /// Name of the package.
+    pub package: &'static str,
 }
 
 /// The failure of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failed {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
     /// It was not there, was not allowed to run, or took too long.
+    #[error("{0}")]
     NotRun(String),
-    /// Its own words on standard error.
+    /// Its own words on standard error, after its name.
+    #[error("{0}")]
     Said(String),
 }
 
-impl From<Failed> for SettingError {
-    fn from(failed: Failed) -> Self {
+impl From<ToolError> for SettingError {
+    fn from(failed: ToolError) -> Self {
         match failed {
-            Failed::NotRun(words) | Failed::Said(words) => Self::Refused(words),
+            ToolError::NotRun(words) | ToolError::Said(words) => Self::Refused(words),
         }
     }
 }
 
 impl Tool {
     /// Runs it and returns what it printed.
-    pub(super) fn run(self, arguments: &[&str]) -> Result<String, Failed> {
-        self.run_from(&FOLDERS, arguments, LIMIT)
+    pub(super) fn run(self, arguments: &[&str]) -> Result<String, ToolError> {
+        self.run_within(LIMIT, arguments)
+    }
+
+    /// Runs it and returns what it printed. It is killed if it takes longer than `limit`.
+    ///
+    /// # Errors
+    /// [`ToolError`].
+    pub fn run_within(self, limit: Duration, arguments: &[&str]) -> Result<String, ToolError> {
+        self.run_from(&FOLDERS, arguments, limit)
     }
 
     fn run_from(
@@ -57,11 +70,11 @@ impl Tool {
         folders: &[&str],
         arguments: &[&str],
         limit: Duration,
-    ) -> Result<String, Failed> {
+    ) -> Result<String, ToolError> {
         let Self { name, package } = self;
         let missing = || {
             let words = format!("`{name}` is not installed; install Debian's package `{package}`");
-            Failed::NotRun(words)
+            ToolError::NotRun(words)
         };
         let places = folders.iter().map(|folder| PathBuf::from(folder).join(name));
         let program = places.into_iter().find(|place| place.is_file()).ok_or_else(missing)?;
@@ -69,14 +82,17 @@ impl Tool {
         command.args(arguments).env_clear().stdin(Stdio::null());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let not_run = |error: io::Error| {
-            Failed::NotRun(format!("`{name}` can't be run: {}", quietcore_host::error_text(&error)))
+            ToolError::NotRun(format!(
+                "`{name}` can't be run: {}",
+                quietcore_host::error_text(&error)
+            ))
         };
         let mut child = child.map_err(not_run)?;
         let printed = gathered(child.stdout.take());
         let complained = gathered(child.stderr.take());
         let Some(status) = ended(&mut child, limit).map_err(not_run)? else {
             let words = format!("`{name}` did not end within {} s", limit.as_secs_f32());
-            return Err(Failed::NotRun(words));
+            return Err(ToolError::NotRun(words));
         };
         let text = |bytes: Receiver<Vec<u8>>| {
             let bytes = bytes.recv_timeout(limit).unwrap_or_default();
@@ -87,7 +103,7 @@ impl Tool {
         }
         let words = text(complained);
         let words: Vec<&str> = words.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
-        Err(Failed::Said(match words.as_slice() {
+        Err(ToolError::Said(match words.as_slice() {
             [] => format!("`{name}` failed with {status}"),
             lines => format!("`{name}`: {}", lines.join("; ")),
         }))
@@ -131,18 +147,21 @@ mod tests {
 
     const SHELL: Tool = Tool { name: "sh", package: "dash" };
 
-    fn said(script: &str) -> Result<String, Failed> {
+    fn said(script: &str) -> Result<String, ToolError> {
         SHELL.run(&["-c", script])
     }
 
     #[test]
     fn what_a_program_prints_and_what_it_complains_about_is_told() {
         assert_eq!(said("echo one; echo two >&2").as_deref(), Ok("one"));
-        assert_eq!(said("echo one; echo two >&2; exit 3"), Err(Failed::Said("`sh`: two".into())));
-        assert_eq!(said("exit 3"), Err(Failed::Said("`sh` failed with exit status: 3".into())));
+        assert_eq!(
+            said("echo one; echo two >&2; exit 3"),
+            Err(ToolError::Said("`sh`: two".into()))
+        );
+        assert_eq!(said("exit 3"), Err(ToolError::Said("`sh` failed with exit status: 3".into())));
         assert_eq!(said("echo \"$HOME\"").as_deref(), Ok(""));
         let much = said("head -c 3000000 /dev/zero | tr '\\0' x");
-        assert!(matches!(&much, Err(Failed::Said(_))) || much.unwrap().len() == 1 << 20);
+        assert!(matches!(&much, Err(ToolError::Said(_))) || much.unwrap().len() == 1 << 20);
     }
 
     #[test]
@@ -150,11 +169,11 @@ mod tests {
         let none = Tool { name: "quietcore-no-such-tool", package: "iproute2" }.run(&[]);
         let words = "`quietcore-no-such-tool` is not installed; install Debian's package \
                      `iproute2`";
-        assert_eq!(none, Err(Failed::NotRun(words.into())));
+        assert_eq!(none, Err(ToolError::NotRun(words.into())));
         let limit = Duration::from_millis(200);
         let begun = Instant::now();
         let hung = SHELL.run_from(&FOLDERS, &["-c", "exec sleep 60"], limit);
-        assert_eq!(hung, Err(Failed::NotRun("`sh` did not end within 0.2 s".into())));
+        assert_eq!(hung, Err(ToolError::NotRun("`sh` did not end within 0.2 s".into())));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 }

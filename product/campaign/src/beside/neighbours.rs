@@ -4,20 +4,22 @@
 //! a container or a guest. One that ends, says nothing or loses a worker makes the run's records no
 //! evidence: the machine was not loaded as the profile says.
 
+mod paced;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use quietcore_backend::job::Job;
 use quietcore_backend::neighbour::{NeighbourJob, NeighbourLoad};
-use quietcore_backend::process::PartitionError;
+use quietcore_backend::process::{PartitionError, Room};
 use quietcore_backend::rooms::Rooms;
 use quietcore_clock::Clock;
 use quietcore_exchange::TaskState;
 use quietcore_load::Achieved;
 use quietcore_record::reason::RunProblem;
 use quietcore_record::record::{LoadAchieved, NeighbourAchieved};
-use quietcore_settings::MemoryShare;
+use quietcore_settings::{MemoryShare, ReservedGroup};
 use quietcore_units::{Causes, Nanos};
 
 use crate::beside::loads::prolong;
@@ -66,7 +68,8 @@ impl std::fmt::Debug for Running {
 }
 
 impl Neighbours {
-    /// Starts the neighbours of a run and waits until the loads of all work.
+    /// Starts the neighbours of a run and waits until the loads of all work. Those that have CPUs
+    /// of partitions only are let into `group`, which has these for itself.
     ///
     /// # Errors
     /// [`MeasureError`] when one can't be started, does not work in time, or `stop` is set; then
@@ -74,29 +77,23 @@ impl Neighbours {
     pub(crate) fn start(
         run: &Run,
         machine: &Machine<'_>,
-        holder: &str,
+        (holder, group): (&str, Option<ReservedGroup>),
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Self, MeasureError> {
         let mut all = Self(Vec::new());
-        if run.neighbours.is_empty() {
-            return Ok(all);
-        }
         let clock = machine.world.clock();
-        // None of them may have CPUs that partitions have for themselves.
-        let settings = run.neighbours.iter().map(|neighbour| &neighbour.setting);
-        let folder = machine.container_folder.map(Path::to_owned);
         let holder = format!("{holder}-beside");
-        let rooms = Rooms::prepare(settings, &holder, folder, run.container_runtime, None);
-        let rooms = rooms.map_err(PartitionError::from)?;
         for neighbour in &run.neighbours {
             observer.step(&format!(
                 "starting {}, a {} on CPUs {}",
                 neighbour.name, neighbour.form, neighbour.cpus
             ));
             let job = NeighbourJob { loads: neighbour.loads.clone(), cpus: Some(neighbour.cpus) };
-            let room = rooms.of(&neighbour.name, &neighbour.setting, MemoryShare::default());
-            let (asked, shape) = (Job::Neighbour(job.clone()), NeighbourJob::shape());
+            let room = room_of(neighbour, run, machine, (&holder, group.as_ref()))?;
+            let asked = Job::Neighbour(job.clone());
+            let paced = neighbour.is_paced;
+            let shape = if paced { NeighbourJob::paced_shape() } else { NeighbourJob::shape() };
             let world = machine.world;
             let process = world.start(machine.runtime, &asked, &shape, Vec::new(), &room)?;
             let found = NeighbourFound::new(neighbour);
@@ -111,9 +108,12 @@ impl Neighbours {
                 let because = format!("its loads did not work within {BEGIN_MAX}");
                 return Err(MeasureError::Neighbour { neighbour: waiting, because });
             }
-            all.look(clock.now());
+            all.0.iter_mut().for_each(|running| running.hear(clock.now()));
             sleep(clock, LOOK);
         }
+        // It tells once a second from now on; before, a guest may have booted for long.
+        let now = clock.now();
+        all.0.iter_mut().for_each(|running| running.heard = now);
         Ok(all)
     }
 
@@ -159,12 +159,29 @@ impl Neighbours {
     }
 }
 
+/// Prepares the room of a neighbour. One whose CPUs are all reserved for partitions is in the group
+/// that has these for itself, beside the partition; any other has none of them.
+fn room_of(
+    neighbour: &NeighbourRun,
+    run: &Run,
+    machine: &Machine<'_>,
+    (holder, group): (&str, Option<&ReservedGroup>),
+) -> Result<Room, PartitionError> {
+    let is_within = neighbour.cpus.without(&run.settings.cpus).is_empty();
+    let group = group.filter(|_| is_within).cloned();
+    let folder = machine.container_folder.map(Path::to_owned);
+    let settings = std::iter::once(&neighbour.setting);
+    let rooms = Rooms::prepare(settings, holder, folder, run.container_runtime, group)?;
+    Ok(rooms.of(&neighbour.name, &neighbour.setting, MemoryShare::default()))
+}
+
 impl Running {
     fn look(&mut self, now: Nanos) {
         self.hear(now);
         match self.process.has_ended() {
             Err(error) => self.found.note(Causes(&error).to_string()),
             Ok(true) => self.found.note("it ended before the run did".to_owned()),
+            Ok(false) if self.found.run.is_paced => {}
             Ok(false) if now.saturating_sub(self.heard) > SILENT_MAX => {
                 self.found.note(format!("it said nothing for {SILENT_MAX}"));
             }

@@ -8,12 +8,13 @@
 //! |---|---|
 //! | `tune` | variants with and without each control, and sets of them against the class |
 //! | `search` | the order in which sets are tried |
-//! | `disturb` | variants with a neighbour at each place |
+//! | `disturb` | variants with a neighbour of each kind at each place |
 //! | `cost` | a partition as each backend realises it |
 //!
-//! A block is a run like any other ([`measure`]): partitions and loads are started and ended, and
-//! settings changed and put back, so that nothing of one variant is left in the next. The blocks
-//! are judged together in `quietcore_record::experiment`.
+//! A block is a run like any other ([`measure`]), or a probe on one of its partitions
+//! ([`PlannedProbe`]): partitions and loads are started and ended, and settings changed and put
+//! back, so that nothing of one variant is left in the next. The blocks are judged together in
+//! `quietcore_record::experiment`.
 
 mod cost;
 mod disturb;
@@ -27,23 +28,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use quietcore_record::record::{Record, Trial, TrialBlock, Variant};
 use quietcore_units::{Causes, Nanos};
 
-pub use cost::realised;
-pub use disturb::{Disturbing, NeighbourPlacement, NotPlaced, beside, causes};
+pub use cost::{NotCompared, Realised};
+pub use disturb::{
+    Disturbing, DisturbingLoad, NeighbourPlacement, NotPlaced, NotRun, beside, causes,
+};
 pub use search::Search;
 pub use tune::{Searched, screening, smallest};
 
-use crate::measure::{Machine, MeasureError, measure};
+use crate::measure::{Machine, MeasureError, Measured, measure};
 use crate::observer::Observer;
+use crate::probe::PlannedProbe;
 use crate::run::Run;
 use order::Order;
 
-/// A run under one of the conditions that are compared.
-#[derive(Clone, Debug)]
+/// A measurement under one of the conditions that are compared.
+#[derive(Debug)]
 pub struct Variation {
     /// The condition that the run is measured under.
     pub variant: Variant,
     /// The run of a block; its profile is the variant's name.
     pub run: Run,
+    /// The probe that measures a block in the place of the run's partitions; `None` where their
+    /// releases are measured.
+    pub probe: Option<PlannedProbe>,
+}
+
+impl Variation {
+    /// Makes a variation whose blocks are runs.
+    pub const fn of_run(variant: Variant, run: Run) -> Self {
+        Self { variant, run, probe: None }
+    }
+
+    /// Returns the names by which people tell it from the others: that of the variant, and what its
+    /// probe measures.
+    fn names(&self) -> (String, Option<String>) {
+        (self.run.profile.clone(), self.probe.as_ref().map(PlannedProbe::title))
+    }
 }
 
 /// The records that the rounds yielded, and the variants that they left out.
@@ -51,8 +71,9 @@ pub struct Variation {
 pub struct Blocks {
     /// A record for each variant and task that was measured.
     pub records: Vec<Record>,
-    /// Variants that could not be measured, by name, with the reason.
-    pub not_measured: BTreeMap<String, String>,
+    /// Variations that could not be measured, by the name of the variant and what its probe
+    /// measures, with the reason.
+    pub not_measured: BTreeMap<(String, Option<String>), String>,
     /// `true` if the rounds were ended before their time.
     pub interrupted: bool,
     /// Number of rounds that were begun.
@@ -72,7 +93,7 @@ pub struct Schedule {
 
 /// Measures all variants in rounds. A variant that can't be measured is left out from then on.
 pub fn rounds(
-    variations: &[Variation],
+    variations: &mut [Variation],
     schedule: Schedule,
     machine: &Machine<'_>,
     observer: &mut dyn Observer,
@@ -89,12 +110,12 @@ pub fn rounds(
         }
         blocks.rounds = round + 1;
         for index in order.shuffled(variations.len()) {
-            let variation = &variations[index];
+            let variation = &mut variations[index];
             if stop.load(Ordering::Relaxed) {
                 blocks.interrupted = true;
                 break;
             }
-            if blocks.not_measured.contains_key(&variation.run.profile) {
+            if blocks.not_measured.contains_key(&variation.names()) {
                 continue;
             }
             match block(variation, round, machine, observer, stop) {
@@ -103,7 +124,7 @@ pub fn rounds(
                 Err(error) => {
                     let because = Causes(&error).to_string();
                     observer.failed(&variation.run, &because);
-                    blocks.not_measured.insert(variation.run.profile.clone(), because);
+                    blocks.not_measured.insert(variation.names(), because);
                 }
             }
         }
@@ -125,25 +146,55 @@ pub fn rounds(
 /// # Errors
 /// Fails when the block could not be measured, or was stopped before it was whole.
 fn block(
-    variation: &Variation,
+    variation: &mut Variation,
     round: u32,
     machine: &Machine<'_>,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Vec<Record>, MeasureError> {
-    let measured = measure(&variation.run, machine, observer, stop)?;
-    if measured.interrupted {
+    let Variation { variant, run, probe } = variation;
+    let (mut records, interrupted) = match probe {
+        Some(probe) => by_probe(probe, run, machine, observer, stop)?,
+        None => {
+            let Measured { records, interrupted } = measure(run, machine, observer, stop)?;
+            (records, interrupted)
+        }
+    };
+    if interrupted {
         // A part of a block can't be compared with whole ones.
         return Err(MeasureError::Stopped);
     }
-    let mut records = measured.records;
     for record in &mut records {
         let blocks = TrialBlock::of(record, round).into_iter().collect();
-        if let Some(run) = record.releases_mut() {
-            run.trial = Some(Trial { variant: variation.variant.clone(), blocks });
-        }
+        record.trial = Some(Trial { variant: variant.clone(), blocks });
     }
     Ok(records)
+}
+
+/// Measures a block with a probe; returns its records, called as those of the run would be, and
+/// `true` if it was told to stop.
+fn by_probe(
+    probe: &mut PlannedProbe,
+    run: &Run,
+    machine: &Machine<'_>,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<(Vec<Record>, bool), MeasureError> {
+    observer.begin(run);
+    let mut records = probe.measure(machine, observer, stop)?;
+    for record in &mut records {
+        rename(record, &run.profile);
+    }
+    observer.end(run, &records);
+    Ok((records, stop.load(Ordering::Relaxed)))
+}
+
+/// Puts a record under another profile, which is a part of its name.
+fn rename(record: &mut Record, profile: &str) {
+    let front = format!("{}.{}.", record.partition, record.profile);
+    let part = record.name.strip_prefix(&front).unwrap_or(&record.name);
+    record.name = format!("{}.{profile}.{part}", record.partition);
+    profile.clone_into(&mut record.profile);
 }
 
 /// Adds the record of a block to that of the same variant and task.
@@ -175,12 +226,15 @@ mod tests {
 
     /// Measures two backends for a minute each in four rounds at most, on simulated time.
     fn measured(within: Option<Nanos>, told: &mut Told, stop: &AtomicBool) -> Blocks {
-        let run = &runs()[1];
-        let of = |backend| realised(run, "axis", backend, 3);
-        let variations = [Backend::Process, Backend::Kvm].map(of);
+        let of = |backend: Backend| {
+            let (backend, is_reference) = (backend.name().to_owned(), backend == Backend::BARE);
+            let run = Run { profile: backend.clone(), ..runs()[1].clone() };
+            Variation::of_run(Variant::Realised { backend, is_reference, seed: 3 }, run)
+        };
+        let mut variations = [Backend::Process, Backend::Kvm].map(of);
         let schedule = Schedule { rounds: 4, seed: 3, within };
         Simulated::on_time()
-            .with_machine(|machine| rounds(&variations, schedule, machine, told, stop))
+            .with_machine(|machine| rounds(&mut variations, schedule, machine, told, stop))
     }
 
     #[test]
@@ -196,6 +250,13 @@ mod tests {
         assert_eq!(costs(&cut.records)[0].rounds, 2);
         let short = measured(Some(Nanos::from_secs(1)), &mut Told::default(), &stop);
         assert_eq!(short.rounds, 1, "one is measured whatever the time");
+    }
+
+    #[test]
+    fn a_record_of_a_probe_is_called_as_its_variant() {
+        let mut record = Record::empty("axis.loops-9.isrentry".into(), "osek", "axis", "loops-9");
+        rename(&mut record, "kvm");
+        assert_eq!((&*record.name, &*record.profile), ("axis.kvm.isrentry", "kvm"));
     }
 
     /// Goal: what was measured before Ctrl-C is compared, and the block that it cut off is not.

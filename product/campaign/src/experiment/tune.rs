@@ -19,12 +19,10 @@ const SHOWN_BY_ANY: f64 = 0.5;
 
 /// Returns the variants that show what each control does: all of them, none, and all but each.
 pub fn screening(run: &Run, controls: &[Control]) -> Vec<Variation> {
-    let variation = |profile: String, on: Vec<Control>, left_out: Option<Control>| Variation {
-        variant: Variant::Screening {
-            on: words(&on),
-            left_out: left_out.map(|control| control.name().to_owned()),
-        },
-        run: with(run, profile, on),
+    let variation = |profile: String, on: Vec<Control>, left_out: Option<Control>| {
+        let left_out = left_out.map(|control| control.name().to_owned());
+        let variant = Variant::Screening { on: words(&on), left_out };
+        Variation::of_run(variant, with(run, profile, on))
     };
     let all = variation("all".to_owned(), controls.to_vec(), None);
     // With a single control, "none" is the same variant as "all but this one".
@@ -77,8 +75,8 @@ pub fn smallest(
         let run = with(run, format!("set-{number}"), on.clone());
         // A placeholder: judging the set replaces the variant in its records.
         let variant = Variant::Screening { on: words(&on), left_out: None };
-        let variation = Variation { variant, run };
-        match super::block(&variation, 0, machine, observer, stop) {
+        let mut variation = Variation::of_run(variant, run);
+        match super::block(&mut variation, 0, machine, observer, stop) {
             Ok(mut records) => {
                 search.tell(judge_set(&mut records, site, &on));
                 searched.records.extend(records);
@@ -110,7 +108,7 @@ fn judge_set(records: &mut [Record], site: &Site, on: &[Control]) -> bool {
     let judged: Vec<_> = records.iter().map(|record| judged(record, site)).collect();
     let reached = judged.iter().all(|(_, passes, _)| *passes);
     for (record, (class, _, because)) in records.iter_mut().zip(judged) {
-        if let Some(trial) = record.trial_mut() {
+        if let Some(trial) = record.trial.as_mut() {
             trial.variant = Variant::Confirming { on: words(on), class, reached, because };
         }
     }

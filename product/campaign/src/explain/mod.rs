@@ -88,7 +88,7 @@ impl Explaining {
             Job::Latency(job) => &mut job.snare,
             Job::Program { program, .. } => &mut program.snare,
             Job::Memory(_)
-            | Job::Measurement(_)
+            | Job::Measurement { .. }
             | Job::Neighbour(_)
             | Job::Linux(_)
             | Job::Disk(_) => {

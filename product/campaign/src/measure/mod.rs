@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use quietcore_backend::process::PartitionError;
 use quietcore_backend::rooms::Rooms;
+use quietcore_backend::setting::BackendSetting;
 use quietcore_host::Source;
 use quietcore_host::conditions::reservation_of;
 use quietcore_load::LoadError;
@@ -23,7 +24,7 @@ use quietcore_record::record::{Platform, Record, ReservationInForce, TimeReality
 use quietcore_run::HeldSettings;
 use quietcore_run::loads::Loads;
 use quietcore_settings::{ChangeError, Controls, LiveSettings, ReservedGroup};
-use quietcore_site::Control;
+use quietcore_site::{ContainerRuntime, Control};
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
@@ -126,6 +127,14 @@ pub enum MeasureError {
         /// The reason, as the end of a sentence.
         because: String,
     },
+    /// A neighbour that worked does not do as it is told.
+    #[error("{neighbour} failed: {because}")]
+    NeighbourFailed {
+        /// Name of the neighbour.
+        neighbour: String,
+        /// The reason, as the end of a sentence.
+        because: String,
+    },
     /// It took far longer than planned.
     #[error("the partition did not end within {overtime} beyond its time; it was stopped")]
     Hung {
@@ -169,10 +178,10 @@ pub(crate) fn measure_kept(
     let mut findings = Findings::begin(run, machine);
     let holder = format!("campaign-{}", std::process::id());
     let mut settings = HeldSettings::change(&run.settings, &holder, machine.controls, POLL)?;
-    let rooms = prepare_rooms(run, machine, &holder, settings.group())?;
+    let rooms = rooms_of(run, machine, &holder, settings.group())?;
     findings.container_runtime = rooms.container_runtime();
     let mut loads = start_loads(run, machine.runtime, settings.group().as_ref(), observer)?;
-    let mut beside = Neighbours::start(run, machine, &holder, observer, stop)?;
+    let mut beside = Neighbours::start(run, machine, (&holder, settings.group()), observer, stop)?;
     let mut activity = Activity::begin();
     let mut explaining = Explaining::prepare(run);
     let mut partitions = start_all(run, machine, &mut explaining, &rooms)?;
@@ -318,15 +327,26 @@ fn start(
 }
 
 /// Prepares the rooms in which the partitions of the run are started.
-fn prepare_rooms(
+fn rooms_of(
     run: &Run,
     machine: &Machine<'_>,
     holder: &str,
     group: Option<ReservedGroup>,
 ) -> Result<Rooms, PartitionError> {
     let settings = run.partitions.iter().map(|partition| &partition.setting);
+    prepare_rooms(settings, machine, (run.container_runtime, holder), group)
+}
+
+/// Prepares rooms for partitions with these settings, with the runtime of those in containers and
+/// the holder whose containers they are.
+pub(crate) fn prepare_rooms<'s>(
+    settings: impl IntoIterator<Item = &'s BackendSetting>,
+    machine: &Machine<'_>,
+    (runtime, holder): (Option<ContainerRuntime>, &str),
+    group: Option<ReservedGroup>,
+) -> Result<Rooms, PartitionError> {
     let folder = machine.container_folder.map(Path::to_owned);
-    Ok(Rooms::prepare(settings, holder, folder, run.container_runtime, group)?)
+    Ok(Rooms::prepare(settings.into_iter(), holder, folder, runtime, group)?)
 }
 
 /// Lists the controls that were asked for and changed nothing: this user may not change them, or

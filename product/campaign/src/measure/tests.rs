@@ -73,6 +73,7 @@ fn measured_beside(fate: Fate) -> (Result<Measured, MeasureError>, Simulated) {
         cpus: "0".parse().unwrap(),
         processors: None,
         setting: BackendSetting::default(),
+        is_paced: false,
     };
     let neighbours = vec![neighbour("neighbour-1"), neighbour("neighbour-2")];
     let run = Run { neighbours, ..runs().remove(0) };
@@ -97,6 +98,13 @@ fn a_record_tells_of_neighbours_that_worked() {
     assert_eq!((load.working, load.operations_per_second), (10, 100.0));
     assert_eq!(world.counts(), (3, 3));
     assert_eq!(record.release.count(), 60_000);
+}
+
+/// Goal: a neighbour that boots for longer than one may be silent is not taken for a silent one.
+#[test]
+fn a_neighbour_that_is_slow_to_begin_is_evidence() {
+    let (measured, _) = measured_beside(Fate::WorksLate);
+    assert_eq!(measured.unwrap().records[0].invalid_because, []);
 }
 
 /// Goal: a run is no evidence where a neighbour died, did nothing or could not be heard; it is

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quietcore_backend::measuring::{Measured, MeasuringProcess};
+use quietcore_backend::setting::BackendSetting;
 use quietcore_host::Source;
 use quietcore_host::conditions::interrupts_on;
 use quietcore_load::{Achieved, LoadRequest};
@@ -31,6 +32,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) duration: Duration,
     /// The reservation of the process that measured; `None` where it could not be read back.
     pub(super) reservation: Option<ReservationInForce>,
+    /// The setting of the process that measured, or of its guest.
+    pub(super) setting: BackendSetting,
 }
 
 impl<'a> Circumstances<'a> {
@@ -52,7 +55,8 @@ impl<'a> Circumstances<'a> {
         let achieved = loads.measure();
         loads.stop()?;
         let duration = Duration::from_nanos(measured.took.get());
-        Ok((measured, Self { machine, achieved, started_at, duration, reservation }))
+        let setting = context.room.setting().clone();
+        Ok((measured, Self { machine, achieved, started_at, duration, reservation, setting }))
     }
 
     /// Returns the conditions. `machine` adds facts about the machine, `activity` what happened
@@ -114,6 +118,8 @@ impl<'a> Circumstances<'a> {
                 let (first, then) = (first.clone().into(), then.clone().into());
                 reasons.push(RunProblem::SettingsDrifted { first, then }.into());
             }
+            // No thread of this kernel runs the processor then, and what does was asked before.
+            (None, _) if !self.setting.declaration().is_run_by_kernel() => {}
             (None, _) => reasons.push(RunProblem::SettingsUnknown.into()),
             (Some(_), None) => {}
         }
@@ -128,7 +134,9 @@ impl<'a> Circumstances<'a> {
     /// Lists the same for a run in a guest.
     pub(super) fn invalid_in_guest(&self, standing: &Standing) -> Vec<Reason> {
         let mut reasons = self.invalid(standing);
-        if let Some(interpreted) = self.machine.guests_interpreted {
+        let of_kernel = self.setting.declaration().is_run_by_kernel();
+        let interpreted = self.machine.guests_interpreted.filter(|_| of_kernel);
+        if let Some(interpreted) = self.setting.emulation().or(interpreted) {
             reasons.push(NotReal::Guests { interpreted: interpreted.to_owned() }.into());
         }
         reasons

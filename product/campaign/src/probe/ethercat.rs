@@ -1,17 +1,22 @@
-//! The probe `ethercat`: round trips of frames through SubDevices, real or simulated.
+//! The probe `ethercat`: round trips of frames through SubDevices, real or simulated, of a
+//! MainDevice in a process or in a guest.
 
 use std::collections::BTreeMap;
 
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
+use quietcore_load::LoadRequest;
 use quietcore_probe::ethercat::Plan;
 use quietcore_probe::ethercat::process::{Line, RoundTripsMeasured, RoundTripsPlan};
+use quietcore_probe::guest::ethercat::{self, GuestRoundTripsPlan};
 use quietcore_record::reason::{Reason, RunProblem};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Counters, Measured, Record, ReleaseMode, RoundTripRun};
-use quietcore_site::{Interface, Partition, ProbeName, Site};
-use quietcore_units::{CpuId, CpuSet, Nanos};
+use quietcore_site::{Accelerator, Backend, Interface, ProgramForm};
+use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling};
 
 use super::circumstances::{Circumstances, degraded};
-use super::{Probe, ProbeContext, ProbeError};
+use super::{Probe, ProbeContext, ProbeError, Probed, guest};
+use crate::observer::Advance;
 
 /// The partition of records of a measurement by hand.
 pub const PARTITION: &str = "ethercat";
@@ -34,8 +39,16 @@ pub struct Ethercat {
     pub profile: String,
     /// The line, the cycles, and the thread that runs them.
     pub plan: RoundTripsPlan,
+    /// The loads beside it.
+    pub loads: Vec<LoadRequest>,
     /// `true` makes a record invalid if any of its cycles was lost or incomplete.
     pub must_be_complete: bool,
+    /// The backend that the MainDevice runs in: a process, a container, or
+    /// one with guests of our own
+    /// kernel.
+    pub backend: Backend,
+    /// The way in which a guest's instructions are run, where the backend leaves a choice.
+    pub accelerator: Accelerator,
 }
 
 impl Probe for Ethercat {
@@ -45,6 +58,17 @@ impl Probe for Ethercat {
 
     fn pinned(&self) -> Vec<(&str, CpuSet)> {
         vec![(&self.partition, self.plan.cpu.into_iter().collect())]
+    }
+
+    fn setting(&self) -> BackendSetting {
+        let RoundTripsPlan { line, cpu, scheduling, .. } = &self.plan;
+        let needs = ProbeNeeds {
+            cpus: cpu.map(|cpu| CpuSet::from_iter([cpu])),
+            is_real_time: scheduling.is_some_and(|it| it != Scheduling::Other),
+            uses_network: matches!(line, Line::Interface { .. }),
+            ..ProbeNeeds::default()
+        };
+        BackendSetting::of_measurement(self.backend, self.accelerator, needs)
     }
 
     fn profiles(&self, _: &[Record]) -> Vec<(String, String)> {
@@ -57,19 +81,29 @@ impl Probe for Ethercat {
     }
 
     fn measure(&mut self, context: &mut ProbeContext<'_>) -> Result<Vec<Record>, ProbeError> {
-        let (measured, circumstances) =
-            Circumstances::measure(context, &[], &self.plan, |_, _| {})?;
-        Ok(vec![self.record(measured.outcome, &circumstances)])
+        match self.backend.declaration().program {
+            ProgramForm::GuestImage => self.measure_in_guest(context),
+            ProgramForm::Module | ProgramForm::Nothing => self.measure_in_process(context),
+        }
     }
 }
 
+/// Facts of a record that follow from where it was measured: in a process, or in a guest.
+#[derive(Default)]
+struct Place {
+    machine: BTreeMap<String, String>,
+    activity: BTreeMap<String, String>,
+    invalid_because: Vec<Reason>,
+}
+
 impl Ethercat {
-    /// Makes the probe of a site's partition in its campaign: the SubDevices of the fieldbus that
-    /// it drives, a cycle in each of its cycles.
-    pub(super) fn of_partition(partition: &Partition, site: &Site) -> Self {
+    /// Makes the probe of a site's partition: the SubDevices of the fieldbus that it drives, and a
+    /// cycle in each of its cycles.
+    pub(super) fn of_partition(probed: &Probed<'_>) -> Self {
+        let Probed { partition, site, backend, length, loads, .. } = *probed;
         let bus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
         let period = bus.map_or(partition.program.period, |bus| bus.cycle);
-        let cycles = site.campaign().length_of(ProbeName::Ethercat, partition).whole_times(period);
+        let cycles = length.whole_times(period);
         let (line, interface) = match bus.map(|bus| &bus.interface) {
             Some(Interface::Network(name)) => {
                 (Line::Interface { name: name.clone(), spin: Nanos::ZERO }, name.clone())
@@ -96,19 +130,60 @@ impl Ethercat {
                 cpu: partition.first_cpu(),
                 scheduling: Some(partition.measuring_thread().scheduling),
             },
+            loads: loads.to_vec(),
             must_be_complete: true,
+            backend,
+            accelerator: partition.accelerator,
         }
     }
 
+    fn measure_in_process(
+        &self,
+        context: &mut ProbeContext<'_>,
+    ) -> Result<Vec<Record>, ProbeError> {
+        let (measured, circumstances) =
+            Circumstances::measure(context, &self.loads, &self.plan, |_, _| {})?;
+        let found = measured.outcome;
+        let invalid_because = circumstances.invalid(&found.standing);
+        let place = Place { invalid_because, ..Place::default() };
+        Ok(vec![self.record(found, &circumstances, place)])
+    }
+
+    fn measure_in_guest(&self, context: &mut ProbeContext<'_>) -> Result<Vec<Record>, ProbeError> {
+        let plan = GuestRoundTripsPlan(self.plan.clone());
+        let all = planned(&self.plan.plan);
+        let (measured, circumstances) =
+            Circumstances::measure(context, &self.loads, &plan, |observer, progress| {
+                if all > 0 {
+                    let (done, worst) = (progress.done, Some(progress.worst));
+                    let (part, unit) = ("round trips", "cycles");
+                    observer.advance(&Advance { part, done, all, unit, what: "", worst });
+                }
+            })?;
+        let facts = measured.outcome;
+        let found = ethercat::read(&self.plan, &measured.exchange.region(), &facts)?;
+        let place = Place {
+            machine: guest::machine(&facts, self.backend),
+            activity: guest::activity(&facts, self.backend),
+            invalid_because: circumstances.invalid_in_guest(&found.standing),
+        };
+        Ok(vec![self.record(found, &circumstances, place)])
+    }
+
     /// Makes the record of the round trips, which can be compared with the published table.
-    fn record(&self, found: RoundTripsMeasured, circumstances: &Circumstances<'_>) -> Record {
+    fn record(
+        &self,
+        found: RoundTripsMeasured,
+        circumstances: &Circumstances<'_>,
+        place: Place,
+    ) -> Record {
         let RoundTripsMeasured { run, histogram, stopped, standing } = found;
         let RoundTripsPlan { interface, plan, cpu, .. } = &self.plan;
+        let Place { machine, activity, invalid_because } = place;
         let mode = plan.period.map_or_else(
             || "one cycle after the other at once".to_owned(),
             |period| format!("a cycle every {period}"),
         );
-        let nothing = BTreeMap::new;
         let (partition, profile) = (&self.partition, &self.profile);
         let name = format!("{partition}.{profile}.{interface}");
         let problem = incomplete(&run).filter(|_| self.must_be_complete);
@@ -120,10 +195,10 @@ impl Ethercat {
             release: histogram,
             measured: Measured::RoundTrip(run),
             counters: Counters { planned_cycles: planned(plan), ..Counters::default() },
-            conditions: circumstances.conditions(mode, &standing, nothing(), nothing()),
+            conditions: circumstances.conditions(mode, &standing, machine, activity),
             interrupted: stopped,
             degraded: degraded(&standing),
-            invalid_because: circumstances.invalid(&standing),
+            invalid_because,
             ..Record::empty(name, "ethercat", partition, profile)
         };
         record.invalid_because.extend(self_check(&record, None));

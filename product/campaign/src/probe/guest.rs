@@ -8,17 +8,22 @@ use quietcore_site::Backend;
 /// The partition of the records.
 pub(super) const PARTITION: &str = "guest";
 
-/// Returns facts about the machine beside those that every record has.
-pub(super) fn machine(facts: &GuestFacts) -> BTreeMap<String, String> {
+/// Returns facts about the machine beside those that every record has, of a guest of `backend`.
+pub(super) fn machine(facts: &GuestFacts, backend: Backend) -> BTreeMap<String, String> {
     let clock = format!("time stamp counter, {:.3} GHz", facts.counter_hertz as f64 / 1e9);
-    let backend = Backend::OF_PROBES_IN_GUESTS.to_string();
-    BTreeMap::from([("backend".to_owned(), backend), ("clock_of_guest".to_owned(), clock)])
+    BTreeMap::from([
+        ("backend".to_owned(), backend.to_string()),
+        ("clock_of_guest".to_owned(), clock),
+    ])
 }
 
-/// Returns what was counted during the measurement.
-pub(super) fn activity(facts: &GuestFacts) -> BTreeMap<String, String> {
-    let (backend, granted) = (Backend::OF_PROBES_IN_GUESTS, &facts.granted);
+/// Returns what was counted during the measurement in a guest of `backend`.
+pub(super) fn activity(facts: &GuestFacts, backend: Backend) -> BTreeMap<String, String> {
+    let granted = &facts.granted;
     let kept = format!("backend {backend}; instructions kept in the guest: {granted}");
-    let exits = format!("to this process, from its start to its end: {}", facts.exits);
-    BTreeMap::from([("guest".to_owned(), kept), ("guest_exits".to_owned(), exits)])
+    let exits = facts.exits.as_ref().map(|exits| {
+        let exits = format!("to this process, from its start to its end: {exits}");
+        ("guest_exits".to_owned(), exits)
+    });
+    [("guest".to_owned(), kept)].into_iter().chain(exits).collect()
 }

@@ -9,6 +9,7 @@ use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Injected, Observation, Record, ReleaseMode, Spike, SpikeCondition};
+use quietcore_site::Backend;
 use quietcore_units::{CpuId, CpuSet, Nanos, Wake};
 
 use super::circumstances::{Circumstances, degraded};
@@ -74,12 +75,12 @@ fn record(
     let profile = PINNING[usize::from(plan.thread.cpu().is_none())];
     let GuestLatencyMeasured { spikes: covers, facts } = &measured.outcome;
     let standing = &facts.standing;
-    let mut meanwhile = activity(facts);
+    let mut meanwhile = activity(facts, Backend::OF_PROBES_IN_GUESTS);
     meanwhile.insert("spikes_beyond_limit".to_owned(), spikes_in_words(plan, covers));
     let mut conditions = circumstances.conditions(
         ReleaseMode::Timer { wait: plan.wake, in_guest: true },
         standing,
-        of_guest(facts),
+        of_guest(facts, Backend::OF_PROBES_IN_GUESTS),
         meanwhile,
     );
     let injected = injected(plan);

@@ -1,6 +1,6 @@
 //! The probe `irq`: interrupts of a clock board, taken by the OSEK kernel in a guest.
 
-use quietcore_host::Facts;
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
 use quietcore_load::LoadRequest;
 use quietcore_probe::guest::irq::{
     self, INTERRUPTS_MAX, IrqMeasured, IrqPlan, PERIOD_MAX, PERIOD_MIN, PUBLISHED_INTERRUPTS,
@@ -9,11 +9,11 @@ use quietcore_probe::guest::irq::{
 use quietcore_probe::guest::runner::GuestFacts;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Conditions, Counters, InterruptRun, Measured, Record, ReleaseMode};
-use quietcore_site::{Partition, ProbeName, Site};
+use quietcore_site::{Accelerator, Backend};
 use quietcore_units::{CpuId, CpuSet, Nanos, ThreadRequest};
 
 use super::circumstances::{Circumstances, degraded};
-use super::{Probe, ProbeContext, ProbeError, guest, some_measured};
+use super::{Probe, ProbeContext, ProbeError, Probed, guest, some_measured};
 use crate::observer::Advance;
 
 /// The partition of records of a measurement by hand.
@@ -34,12 +34,17 @@ pub struct Irq {
     pub loads: Vec<LoadRequest>,
     /// The limits of the measurement, a sentence each.
     pub limits: Vec<String>,
+    /// The backend whose guest is interrupted.
+    pub backend: Backend,
+    /// The way in which the guest's instructions are run, where the backend leaves a choice.
+    pub accelerator: Accelerator,
 }
 
 impl Irq {
     /// Makes the probe of a site's partition in its campaign: an interrupt in each of its periods,
     /// raised on a CPU that no partition has.
-    pub(super) fn of_partition(partition: &Partition, site: &Site, facts: &Facts) -> Self {
+    pub(super) fn of_partition(probed: &Probed<'_>) -> Self {
+        let Probed { partition, site, facts, length, loads, .. } = *probed;
         let own = partition.program.period;
         let period = Nanos::new(own.get() / STEP_NS * STEP_NS).clamp(PERIOD_MIN, PERIOD_MAX);
         let other = (period != own).then(|| {
@@ -49,7 +54,7 @@ impl Irq {
                 partition.name
             )
         });
-        let interrupts = site.campaign().length_of(ProbeName::Irq, partition).whole_times(period);
+        let interrupts = length.whole_times(period);
         let thread = partition.measuring_thread();
         let others = facts.machine().online.without(&site.claimed_cpus());
         let plan = IrqPlan {
@@ -63,8 +68,10 @@ impl Irq {
         Self {
             partition: partition.name.clone(),
             plans: vec![plan],
-            loads: Vec::new(),
+            loads: loads.to_vec(),
             limits: other.into_iter().collect(),
+            backend: Backend::OF_PROBES_IN_GUESTS,
+            accelerator: Accelerator::default(),
         }
     }
 }
@@ -77,6 +84,12 @@ impl Probe for Irq {
     fn pinned(&self) -> Vec<(&str, CpuSet)> {
         let threads = self.plans.iter().flat_map(|plan| [&plan.thread, &plan.board]);
         vec![(&self.partition, threads.filter_map(ThreadRequest::cpu).collect())]
+    }
+
+    fn setting(&self) -> BackendSetting {
+        let cpus = self.plans.first().and_then(|plan| plan.thread.cpus);
+        let needs = ProbeNeeds { cpus, is_real_time: true, ..ProbeNeeds::default() };
+        BackendSetting::of_measurement(self.backend, self.accelerator, needs)
     }
 
     fn profiles(&self, _: &[Record]) -> Vec<(String, String)> {
@@ -104,7 +117,7 @@ impl Probe for Irq {
                 })?;
             let times = irq::read(&measured.exchange.region())?;
             let facts = &measured.outcome;
-            records.push(record(&self.partition, plan, times, facts, &circumstances));
+            records.push(record(self, plan, times, facts, &circumstances));
             if context.is_stopped() {
                 break;
             }
@@ -125,13 +138,14 @@ fn words(plan: &IrqPlan) -> String {
 }
 
 fn record(
-    partition: &str,
+    probe: &Irq,
     plan: &IrqPlan,
     measured: IrqMeasured,
     facts: &GuestFacts,
     circumstances: &Circumstances<'_>,
 ) -> Record {
     let IrqMeasured { response, register, switch, whole, left_out, finished } = measured;
+    let Irq { partition, backend, .. } = probe;
     let profile = profile(plan);
     let name = format!("{partition}.{profile}.irq");
     let mut record = Record {
@@ -140,17 +154,18 @@ fn record(
         period_ns: Some(plan.period.get()),
         release: response,
         measured: Measured::Interrupt(InterruptRun {
-            path: path(plan),
-            kernel: "OSEK kernel in a guest of ours: ISR of category 2, a basic task, standard \
-                     status"
-                .to_owned(),
+            path: path(probe, plan),
+            kernel: format!(
+                "OSEK kernel in a guest of {}: ISR of category 2, a basic task, standard status",
+                if *backend == Backend::OF_PROBES_IN_GUESTS { "ours" } else { "QEMU" }
+            ),
             register,
             switch,
             until_task: whole,
             left_out,
         }),
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
-        conditions: conditions(plan, facts, circumstances),
+        conditions: conditions(*backend, plan, facts, circumstances),
         interrupted: !finished,
         degraded: degraded(&facts.standing),
         invalid_because: circumstances.invalid_in_guest(&facts.standing),
@@ -160,15 +175,26 @@ fn record(
     record
 }
 
-fn path(plan: &IrqPlan) -> String {
+/// Describes the way of an interrupt from the thread that raises it to the guest.
+fn path(probe: &Irq, plan: &IrqPlan) -> String {
     let cpu = plan.board.cpu().map_or_else(|| "any CPU".to_owned(), |cpu| format!("CPU {cpu}"));
-    format!("clock board on {cpu} → event file → KVM → vector of the guest's processor")
+    let hypervisor = match (probe.backend, probe.accelerator) {
+        (Backend::Qemu, Accelerator::Kvm) => "KVM, as QEMU's `ivshmem-doorbell`",
+        (Backend::Qemu, Accelerator::Tcg) => "QEMU's main thread and its `ivshmem-doorbell`",
+        _ => "KVM",
+    };
+    format!("clock board on {cpu} → event file → {hypervisor} → vector of the guest's processor")
 }
 
-fn conditions(plan: &IrqPlan, facts: &GuestFacts, circumstances: &Circumstances<'_>) -> Conditions {
-    let mut activity = guest::activity(facts);
+fn conditions(
+    backend: Backend,
+    plan: &IrqPlan,
+    facts: &GuestFacts,
+    circumstances: &Circumstances<'_>,
+) -> Conditions {
+    let mut activity = guest::activity(facts, backend);
     activity.extend(facts.board.clone().map(|board| ("clock_board".to_owned(), board)));
-    let machine = guest::machine(facts);
+    let machine = guest::machine(facts, backend);
     circumstances.conditions(
         ReleaseMode::not_timed(words(plan)),
         &facts.standing,

@@ -32,7 +32,7 @@ impl Latency {
     ) -> Self {
         let cpus: Option<CpuSet> = job.cpus.iter().map(|cpu| cpu.and_then(CpuId::new)).collect();
         let is_real_time = job.policy != Scheduling::Other;
-        let needs = ProbeNeeds { cpus, memory: None, is_real_time };
+        let needs = ProbeNeeds { cpus, is_real_time, ..ProbeNeeds::default() };
         Self(Run {
             profile: PINNING[usize::from(cpus.is_none())].to_owned(),
             reserved: cpus.is_some(),

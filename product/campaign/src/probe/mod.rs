@@ -40,14 +40,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use quietcore_backend::measuring::MeasuringError;
 use quietcore_backend::process::Room;
+use quietcore_backend::setting::BackendSetting;
 use quietcore_host::Facts;
-use quietcore_load::LoadError;
+use quietcore_load::{LoadError, LoadRequest};
 use quietcore_probe::guest::ProbeError as GuestError;
 use quietcore_record::class::Class;
 use quietcore_record::record::Record;
 use quietcore_settings::ResctrlError;
-use quietcore_site::{Partition, ProbeName, Site};
-use quietcore_units::CpuSet;
+use quietcore_site::{Backend, Partition, ProbeName, Site};
+use quietcore_units::{CpuSet, Nanos};
 
 use crate::measure::{Machine, MeasureError};
 use crate::observer::Observer;
@@ -74,9 +75,21 @@ pub trait Probe {
     /// Returns the partitions of its records, each with the CPUs that it is pinned to.
     fn pinned(&self) -> Vec<(&str, CpuSet)>;
 
+    /// Returns the setting of the process in which it measures, or of its guest; those of its runs
+    /// have their own.
+    fn setting(&self) -> BackendSetting {
+        BackendSetting::default()
+    }
+
     /// Returns the runs by which it measures; empty where it measures in another way.
     fn runs(&self) -> &[Run] {
         &[]
+    }
+
+    /// Returns the run that has its neighbours, where these are partitions; no other partition is
+    /// in it.
+    fn beside(&self) -> Option<Run> {
+        None
     }
 
     /// Returns the profiles of its records in their order, each with a description.
@@ -192,18 +205,28 @@ impl From<MeasureError> for ProbeError {
     }
 }
 
+/// A partition of a site that a probe measures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probed<'a> {
+    /// The partition, of this site.
+    pub(crate) partition: &'a Partition,
+    pub(crate) site: &'a Site,
+    pub(crate) facts: &'a Facts,
+    /// The backend in which the probe measures, which may be another one than the partition's.
+    pub(crate) backend: Backend,
+    /// About the time for which it measures.
+    pub(crate) length: Nanos,
+    /// The loads beside it, which `memory` has of its own.
+    pub(crate) loads: &'a [LoadRequest],
+}
+
 /// Makes the probe of a partition. This is the list of the probes that a site file can name.
-fn of_partition(
-    name: ProbeName,
-    partition: &Partition,
-    site: &Site,
-    facts: &Facts,
-) -> Box<dyn Probe> {
+fn of_partition(name: ProbeName, probed: &Probed<'_>) -> Box<dyn Probe> {
     match name {
-        ProbeName::Memory => Box::new(memory::Memory::of_partition(partition, site, facts)),
-        ProbeName::Osek => Box::new(osek::Osek::of_partition(partition, site)),
-        ProbeName::Irq => Box::new(irq::Irq::of_partition(partition, site, facts)),
-        ProbeName::Ethercat => Box::new(ethercat::Ethercat::of_partition(partition, site)),
+        ProbeName::Memory => Box::new(memory::Memory::of_partition(probed)),
+        ProbeName::Osek => Box::new(osek::Osek::of_partition(probed)),
+        ProbeName::Irq => Box::new(irq::Irq::of_partition(probed)),
+        ProbeName::Ethercat => Box::new(ethercat::Ethercat::of_partition(probed)),
     }
 }
 

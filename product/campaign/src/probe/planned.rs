@@ -1,51 +1,78 @@
-//! The probes that a site's campaign names. Each runs on one partition after the other, under the
-//! site's own settings and with the partition's share of the cache.
+//! The probes that a site's campaign names, and those of an experiment's blocks. Each runs on one
+//! partition after the other, under the site's own settings and with the partition's share of the
+//! cache.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use quietcore_backend::rooms::Rooms;
-use quietcore_backend::setting::BackendSetting;
 use quietcore_evidence::ProbeEntry;
 use quietcore_host::Facts;
 use quietcore_record::reason::{Reason, RunProblem};
 use quietcore_record::record::Record;
 use quietcore_settings::{Changed, MemoryShare, RequestedSettings};
-use quietcore_site::{Backend, ProbeName, Site};
+use quietcore_site::{Backend, ContainerRuntime, ProbeName, Site};
 
-use super::{Probe, ProbeContext, of_partition};
+use super::{Probe, ProbeContext, Probed, of_partition};
 use crate::collect::CONTROLS;
-use crate::measure::{Machine, MeasureError, not_changed};
+use crate::measure::{Machine, MeasureError, not_changed, prepare_rooms};
 use crate::observer::Observer;
 
-/// A probe of a campaign on one partition.
+/// A probe on one partition of a site, under the settings that the site has.
 pub struct PlannedProbe {
     name: ProbeName,
     partition: String,
     share: MemoryShare,
     settings: RequestedSettings,
     site_sha256: String,
-    /// The backend of the partition, which may be another one than the probe's.
+    /// The backend of the partition …
     backend: Backend,
+    /// … and the one in which the probe measures, which may be another one.
+    measured_in: Backend,
+    /// The runtime of the container that it measures in; `None` leaves the choice to the machine.
+    container_runtime: Option<ContainerRuntime>,
     probe: Box<dyn Probe>,
 }
 
 /// Lists all probes of a site's campaign, in the order in which they are run.
 pub fn probes(site: &Site, site_sha256: &str, facts: &Facts) -> Vec<PlannedProbe> {
     let each = site.probed();
-    each.map(|(name, partition)| PlannedProbe {
-        name,
-        partition: partition.name.clone(),
-        share: MemoryShare::of(&partition.vcr),
-        settings: RequestedSettings::of(site),
-        site_sha256: site_sha256.to_owned(),
-        backend: partition.backend,
-        probe: of_partition(name, partition, site, facts),
+    let probed = |name: ProbeName, partition| Probed {
+        partition,
+        site,
+        facts,
+        backend: name.backend_for(partition),
+        length: site.campaign().length_of(name, partition),
+        loads: &[],
+    };
+    each.map(|(name, partition)| {
+        let settings = RequestedSettings::of(site);
+        PlannedProbe::new(name, &probed(name, partition), settings, site_sha256)
     })
     .collect()
 }
 
 impl PlannedProbe {
+    /// Plans a probe of a partition under these settings of the machine.
+    pub(crate) fn new(
+        name: ProbeName,
+        probed: &Probed<'_>,
+        settings: RequestedSettings,
+        site_sha256: &str,
+    ) -> Self {
+        let Probed { partition, site, backend, .. } = *probed;
+        Self {
+            name,
+            partition: partition.name.clone(),
+            share: MemoryShare::of(&partition.vcr),
+            settings,
+            site_sha256: site_sha256.to_owned(),
+            backend: partition.backend,
+            measured_in: backend,
+            container_runtime: site.container_runtime(),
+            probe: of_partition(name, probed),
+        }
+    }
+
     /// Returns its entry in the manifest, with the reason why it is not measured.
     pub(crate) fn entry(&self, because: &str) -> ProbeEntry {
         ProbeEntry {
@@ -78,7 +105,7 @@ impl PlannedProbe {
 
     /// Lists what this machine does not offer, and a backend that was not measured.
     pub(crate) fn limits(&self) -> Vec<String> {
-        let measured = self.name.backend();
+        let measured = self.measured_in;
         let elsewhere = (self.backend != measured).then(|| {
             format!(
                 "probe `{}` measured in a {} on the CPU of partition `{}`, and not by its backend \
@@ -99,14 +126,17 @@ impl PlannedProbe {
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Vec<Record>, MeasureError> {
-        observer.tell(&self.title());
         let holder = format!("campaign-{}", std::process::id());
         let mut settings = Changed::begin(&self.settings, &holder, machine.controls)?;
-        let rooms = Rooms::within(settings.group());
-        let room = rooms.of(&self.partition, &BackendSetting::default(), self.share);
-        let mut context = ProbeContext { machine, room, observer, stop };
-        let prepared = self.probe.prepare(&mut context);
-        let measured = prepared.and_then(|()| self.probe.measure(&mut context));
+        let setting = self.probe.setting();
+        let of_containers = (self.container_runtime, &*holder);
+        let rooms = prepare_rooms([&setting], machine, of_containers, settings.group());
+        let measured = rooms.map_err(MeasureError::from).and_then(|rooms| {
+            let room = rooms.of(&self.partition, &setting, self.share);
+            let mut context = ProbeContext { machine, room, observer, stop };
+            self.probe.prepare(&mut context)?;
+            Ok(self.probe.measure(&mut context)?)
+        });
         settings.follow_links();
         let (found, left) = settings.end();
         left.iter().for_each(|left| observer.step(left));

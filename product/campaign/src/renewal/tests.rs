@@ -5,8 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use quietcore_evidence::{Writer, read, sum_of_sums};
 use quietcore_record::ageing::Dependency;
+use quietcore_record::class::catalogue;
+use quietcore_units::CpuSet;
 
 use super::*;
+use crate::programs::Programs;
 use crate::world::simulated::{SITE, Simulated, Told, runs, site};
 use crate::{Asked, Campaign, Earlier, Outcome};
 
@@ -20,7 +23,7 @@ fn asked(site: &quietcore_site::Site) -> Asked<'_> {
         started_at: "2026-01-02T03:04:05Z",
         length: None,
         limits: Vec::new(),
-        not_chosen: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 
@@ -49,7 +52,7 @@ fn microcode() -> Change {
 
 /// Returns the plan where the records of one profile have expired.
 fn plan(evidence: &Evidence, expired: &str) -> Result<RenewalPlan, NotEnded> {
-    RenewalPlan::of(evidence, &mut |partition, records| {
+    RenewalPlan::of(evidence, None, &mut |partition, records| {
         assert_eq!((partition, records.len()), ("axis", 1));
         let is_it = records[0].profile == expired;
         is_it.then(microcode).into_iter().collect()
@@ -124,5 +127,68 @@ fn what_was_not_measured_is_measured_and_a_part_of_a_run_is_gone_on_with() {
     assert_eq!(plan.measured_again[0].to_string(), said);
     assert_eq!(plan.taken_over, [NAMES[0]]);
     evidence.manifest.complete = false;
-    assert_eq!(RenewalPlan::of(&evidence, &mut |_, _| Vec::new()), Err(NotEnded));
+    assert_eq!(RenewalPlan::of(&evidence, None, &mut |_, _| Vec::new()), Err(NotEnded));
+}
+
+/// Goal: of partitions that are measured alone only the ones that have expired are measured again,
+/// each under its profile; what this machine never had stays not measured, with its reason.
+#[test]
+fn partitions_that_are_measured_alone_are_renewed_one_by_one() {
+    const ALONE: &str = "[site]\nname = \"press\"\n[[partition]]\nname = \"a\"\nclass = \
+                         \"motion-control\"\nvcr = { cpus = [1] }\n[[partition]]\nname = \"b\"\n\
+                         class = \"motion-control\"\nvcr = { cpus = [1] }\n[campaign]\nalone = \
+                         true\nprofiles = [\"tp1\", \"tp2\"]\nduration = \"60 s\"\n\
+                         exceedance = 1e-3\n";
+    let site = quietcore_site::read("press.toml", ALONE.as_bytes(), &catalogue()).unwrap();
+    let runs = || -> Vec<Run> {
+        let of = |turn: &quietcore_site::Site| {
+            crate::runs(turn, "", CpuSet::EMPTY, &Programs::default())
+        };
+        let mut runs: Vec<Run> = site.turns().iter().flat_map(of).collect();
+        runs.iter_mut().for_each(|run| run.loads.clear());
+        runs
+    };
+    let missing = NotMeasured {
+        partition: "domain".to_owned(),
+        profile: "tp1".to_owned(),
+        reserved: true,
+        because: "this kernel is not dom0 of Xen".to_owned(),
+    };
+    let asked =
+        || Asked { site_bytes: ALONE.as_bytes(), left_out: vec![missing.clone()], ..asked(&site) };
+    let place = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| place.path().join(name));
+    let writer = Writer::create(&first).unwrap();
+    measure(Campaign::begin(writer, asked(), runs(), Vec::new()).unwrap());
+    let evidence = read(&first).unwrap();
+    assert_eq!(evidence.records.len(), 4);
+    let plan = |of: &str| {
+        RenewalPlan::of(&evidence, Some(&runs()), &mut |partition, records| {
+            assert_eq!(records.len(), 1);
+            let is_it = partition == of && records[0].profile == "tp2";
+            is_it.then(microcode).into_iter().collect()
+        })
+    };
+    assert!(plan("").unwrap().is_empty(), "what can't be measured is no reason to renew");
+    let plan = plan("b").unwrap();
+    let again: Vec<String> = plan.measured_again.iter().map(ToString::to_string).collect();
+    assert_eq!(again, ["b under tp2, since b: microcode 0x1 → 0x2"]);
+    assert_eq!(plan.taken_over.len(), 3);
+    let earlier = Earlier {
+        root: &first,
+        folder: "first",
+        sums_sha256: &sum_of_sums(&first).unwrap(),
+        evidence: &evidence,
+        plan: &plan,
+    };
+    let writer = Writer::create(&second).unwrap();
+    let campaign = Campaign::renew(writer, asked(), &earlier, runs(), Vec::new()).unwrap();
+    let left: Vec<_> = campaign.runs().iter().map(|it| it.partitions[0].name.as_str()).collect();
+    assert_eq!(left, ["b"]);
+    assert_eq!(measure(campaign), Outcome::Completed);
+    let renewed = read(&second).unwrap();
+    assert_eq!(renewed.records.len(), 4);
+    assert!(renewed.manifest.complete);
+    assert_eq!(renewed.manifest.not_measured, [missing]);
+    assert!(renewed.manifest.renewal.as_ref().unwrap().compares_times());
 }

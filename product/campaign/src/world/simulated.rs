@@ -76,7 +76,7 @@ pub(crate) fn begun(root: &Path) -> Campaign {
         started_at: "2026-01-02T03:04:05Z",
         length: None,
         limits: Vec::new(),
-        not_chosen: Vec::new(),
+        left_out: Vec::new(),
     };
     let writer = Writer::create(root).expect("a new folder");
     Campaign::begin(writer, asked, runs(), Vec::new()).expect("a campaign")

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
 
 use super::elements::quantity;
+use super::gantt;
 use crate::figures;
 use crate::plot;
 use crate::section::course::name;
@@ -85,6 +86,7 @@ fn of_record(record: &RecordSummary<'_>, ledgers: &Ledgers, summary: &Summary<'_
                     }
                 }
             }
+            (worst(&ledgers.kept[0]))
             (table(&ledgers.kept))
             details {
                 summary { "Every share of each" }
@@ -127,6 +129,18 @@ pub(crate) fn how_many(ledgers: &Ledgers) -> String {
             figures::count(ledgers.ledgered),
             figures::count(without),
         ),
+    }
+}
+
+/// Renders the course of the worst release; empty where it was not traced.
+fn worst(ledger: &Ledger) -> Markup {
+    if ledger.course.is_empty() {
+        return html! {};
+    }
+    html! {
+        p.group { "From due to start: release " (figures::count(ledger.release)) ", the worst" }
+        (gantt::chart(ledger))
+        @for remark in &ledger.remarks { p.remark { "Of this release: " (remark) "." } }
     }
 }
 
@@ -179,7 +193,7 @@ fn table(ledgers: &[Ledger]) -> Markup {
     }
 }
 
-/// Renders all shares of one ledger, its counters and its stack.
+/// Renders all shares of one ledger, its course, its counters and its stack.
 fn whole(ledger: &Ledger) -> Markup {
     html! {
         h4 {
@@ -195,6 +209,7 @@ fn whole(ledger: &Ledger) -> Markup {
                 }
             }
         }
+        (gantt::chart(ledger))
         @if !ledger.counted.is_empty() {
             p.remark {
                 "Counted beside it: "

@@ -8,10 +8,12 @@
 //! ```
 //!
 //! An [`Entry`] is the part of a run that is kept, so that hundreds of them can be read one after
-//! the other. Verdicts are those of the [`Summary`], which every page shows.
+//! the other. Verdicts are those of the [`Summary`], which every page shows. Routines of the kernel
+//! that were measured in several backends stand side by side.
 
 mod page;
 mod plot;
+mod routines;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +25,7 @@ use quietcore_record::verdict::Verdict;
 use crate::summary::{PartitionSummary, RecordSummary, Summary, quick_look};
 
 pub use page::render;
+use routines::KernelEntry;
 
 /// Name by which a page of this kind is known; a file without it is not overwritten.
 pub const GENERATOR: &str = "quietcore index/1";
@@ -38,6 +41,8 @@ pub struct Entry {
     name: String,
     origin: Origin,
     partitions: Vec<PartitionEntry>,
+    /// The kernels whose routines were measured.
+    kernels: Vec<KernelEntry>,
     is_damaged: bool,
 }
 
@@ -83,6 +88,7 @@ impl Entry {
             name: manifest.name.clone(),
             origin: manifest.origin,
             partitions: partitions.collect(),
+            kernels: routines::of(evidence),
             is_damaged: !evidence.damage.is_empty(),
         }
     }

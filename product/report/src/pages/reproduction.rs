@@ -1,7 +1,10 @@
 //! The page of a paper's reproduction: its tables and figures, and what became of each here.
 //!
 //! The figures of each command are in the report of its own folder, to which the page links. The
-//! page shows the text that a command printed, such as the comparison with a published table.
+//! page shows the text that a command printed, such as the comparison with a published table; and
+//! where a run compares systems, these beside the paper's ([`Systems`]).
+
+mod beside;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_record::published::exhibit::Exhibit;
@@ -11,9 +14,11 @@ use quietcore_units::Nanos;
 use crate::figures;
 use crate::html::{POLICY, SCRIPT, STYLE, sentence, visible, with_code};
 
+pub use beside::{System, Systems};
+
 /// Renders the page. `printed` is what each command printed, in the order of the course's commands,
-/// where that is short enough to be shown.
-pub fn render(course: &Course, printed: &[Option<String>]) -> String {
+/// where that is short enough to be shown; `runs` are those that compare systems.
+pub fn render(course: &Course, printed: &[Option<String>], runs: &[Systems]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -32,7 +37,8 @@ pub fn render(course: &Course, printed: &[Option<String>]) -> String {
                 main {
                     (notice(course))
                     section #exhibits aria-label="Tables and figures" { (overview(course)) }
-                    @for exhibit in course.exhibits() { (section(course, exhibit, printed)) }
+                    (systems(course, runs))
+                    @for exhibit in course.exhibits() { (section(course, exhibit, printed, runs)) }
                 }
                 footer {
                     p {
@@ -127,15 +133,47 @@ fn overview(course: &Course) -> Markup {
     }
 }
 
-fn section(course: &Course, exhibit: &Exhibit, printed: &[Option<String>]) -> Markup {
+/// Lists the systems of the runs, how each is realised, and why some are not measured here.
+fn systems(course: &Course, runs: &[Systems]) -> Markup {
+    let left_out = course.left_out();
+    let all: Vec<&System> = runs.iter().flat_map(|run| &run.systems).collect();
+    html! {
+        @if !left_out.is_empty() || !all.is_empty() {
+            section #systems {
+                h2 { "Systems" }
+                dl.facts {
+                    @for system in &all {
+                        div {
+                            dt { code { (system.partition) } }
+                            dd { (with_code(&system.title)) }
+                        }
+                    }
+                }
+                @for left_out in left_out {
+                    p.meta { (with_code(&sentence(&left_out.to_string()))) }
+                }
+            }
+        }
+    }
+}
+
+fn section(
+    course: &Course,
+    exhibit: &Exhibit,
+    printed: &[Option<String>],
+    runs: &[Systems],
+) -> Markup {
     let own = |ran: &&(usize, &Ran)| exhibit.commands.contains(&ran.1.command.as_str());
     let commands: Vec<(usize, &Ran)> = course.commands.iter().enumerate().collect();
+    let folders: Vec<&str> =
+        course.commands_of(exhibit).into_iter().filter_map(|ran| ran.folder.as_deref()).collect();
     html! {
         section id=(exhibit.name().replace(' ', "-")) {
             h2 { (sentence(&exhibit.name()).trim_end_matches('.')) ": " (exhibit.title()) }
             @if !exhibit.differs.is_empty() {
                 p.meta { "What differs from the paper: " (with_code(exhibit.differs)) "." }
             }
+            (beside::content(exhibit, &folders, runs))
             @for (index, ran) in commands.iter().filter(own) {
                 (command(ran, printed.get(*index).and_then(Option::as_deref)))
             }

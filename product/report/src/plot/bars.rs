@@ -3,8 +3,6 @@
 //! Nothing is lost: a bar holds the sum of its bins, and a single value, such as the maximum, still
 //! is a bar of its own height.
 
-pub(super) mod ledger;
-
 use quietcore_record::histogram::Histogram;
 
 use super::axis::{Scale, nice_step};

@@ -11,13 +11,40 @@ use crate::summary::{RecordSummary, Summary};
 use crate::{Published, PublishedBox};
 
 /// A row of the comparison: its name, its colour and its box.
-struct Row<'a> {
+pub(crate) struct Row {
     label: String,
     class: &'static str,
     tag: Option<&'static str>,
     note: String,
     figures: Option<BoxFigures>,
-    link: Option<&'a str>,
+    link: Option<String>,
+}
+
+impl Row {
+    /// Returns the row with a mark beside its name.
+    pub(crate) fn tagged(self, tag: &'static str) -> Self {
+        Self { tag: Some(tag), ..self }
+    }
+}
+
+/// Rows under a heading of their own.
+pub(crate) struct Group {
+    pub(crate) title: String,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Draws groups of rows on one axis; `None` where there is nothing to draw.
+pub(crate) fn row_groups(groups: &[Group]) -> Option<Markup> {
+    let scale = scale_of(groups.iter().flat_map(|group| &group.rows))?;
+    Some(html! {
+        div.boxes {
+            (axis(scale, &[]))
+            @for group in groups.iter().filter(|group| !group.rows.is_empty()) {
+                p.group { (group.title) }
+                (rows(&group.rows, scale, &[]))
+            }
+        }
+    })
 }
 
 /// Anchor and title of the section.
@@ -29,7 +56,10 @@ pub(crate) fn content(summary: &Summary<'_>, frame: &Frame, published: &[Publish
     let woken = summary.records.iter().filter_map(|record| wakeup_row(record, summary));
     let mut of_tables = Vec::new();
     for table in published {
-        of_tables.push((table, table.rows.iter().map(|row| published_row(row, table)).collect()));
+        of_tables.push((
+            table,
+            table.rows.iter().map(|row| published_row(row, &table.source)).collect(),
+        ));
     }
     let groups = Groups {
         single: summary.records.iter().map(|record| record_row(record, summary)).collect(),
@@ -59,17 +89,17 @@ pub(crate) fn content(summary: &Summary<'_>, frame: &Frame, published: &[Publish
 /// All rows, group by group.
 struct Groups<'a> {
     /// Each record by itself.
-    single: Vec<Row<'a>>,
+    single: Vec<Row>,
     /// The tasks of each profile together; empty where each has one.
-    merged: Vec<Row<'a>>,
+    merged: Vec<Row>,
     /// Wake-up latencies, where tasks woke early.
-    woken: Vec<Row<'a>>,
+    woken: Vec<Row>,
     /// Boxes of publications, each table with its rows.
-    published: Vec<(&'a Published, Vec<Row<'a>>)>,
+    published: Vec<(&'a Published, Vec<Row>)>,
 }
 
 impl Groups<'_> {
-    fn all(&self) -> impl Iterator<Item = &Row<'_>> {
+    fn all(&self) -> impl Iterator<Item = &Row> {
         let own = self.single.iter().chain(&self.merged).chain(&self.woken);
         own.chain(self.published.iter().flat_map(|(_, rows)| rows))
     }
@@ -123,12 +153,13 @@ fn named(partition: &str, what: &str, summary: &Summary<'_>) -> String {
     }
 }
 
-fn own_row<'a>(
+/// Makes the row of a sample that was measured here.
+pub(crate) fn own_row(
     label: String,
     reserved: bool,
     statistics: &Statistics,
     figures: Option<BoxFigures>,
-) -> Row<'a> {
+) -> Row {
     let median = figures::or_dash(statistics.median_ns, figures::quantile);
     Row {
         label,
@@ -140,7 +171,7 @@ fn own_row<'a>(
     }
 }
 
-fn record_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row<'a> {
+fn record_row(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row {
     let label = named(&record.record.partition, &record.label(), summary);
     let worst = record.record.spikes.iter().map(|spike| spike.latency_ns);
     let figures = BoxFigures::of(&record.record.release, &record.statistics, worst);
@@ -149,7 +180,7 @@ fn record_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row<'a> 
 
 /// Makes the row of the wake-up latency of a task that woke early; `None` where it slept to its
 /// release.
-fn wakeup_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<Row<'a>> {
+fn wakeup_row(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<Row> {
     let (wakeup, statistics) = (record.record.wakeup.as_ref()?, record.wakeup.as_ref()?);
     let label = named(&record.record.partition, &record.label(), summary);
     // A release that had to wait for the previous cycle was not slept for, so it has no wake-up.
@@ -161,7 +192,7 @@ fn wakeup_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<R
 }
 
 /// Makes a row for each profile, its tasks together; empty where every profile has only one task.
-fn merged_rows<'a>(summary: &Summary<'_>) -> Vec<Row<'a>> {
+fn merged_rows(summary: &Summary<'_>) -> Vec<Row> {
     let columns = || {
         let partitions = summary.partitions.iter();
         partitions.flat_map(|p| p.columns.iter().map(move |column| (p, column)))
@@ -192,7 +223,8 @@ fn merged_rows<'a>(summary: &Summary<'_>) -> Vec<Row<'a>> {
         .collect()
 }
 
-fn published_row<'a>(row: &PublishedBox, table: &'a Published) -> Row<'a> {
+/// Makes the row of a published box plot.
+pub(crate) fn published_row(row: &PublishedBox, source: &str) -> Row {
     let max = row.max_ns.map_or_else(String::new, |max| format!(", max {}", figures::nanos(max)));
     Row {
         label: row.label.clone(),
@@ -209,12 +241,12 @@ fn published_row<'a>(row: &PublishedBox, table: &'a Published) -> Row<'a> {
             max: row.max_ns.map(|max| max as f64),
             spikes: Vec::new(),
         }),
-        link: Some(&table.source),
+        link: Some(source.to_owned()),
     }
 }
 
 /// Returns a scale that holds all boxes; `None` where there is none.
-fn scale_of<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Option<Scale> {
+fn scale_of<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<Scale> {
     let boxes: Vec<_> = rows.filter_map(|row| row.figures.as_ref()).collect();
     if boxes.is_empty() {
         return None;
@@ -248,11 +280,11 @@ fn axis(scale: Scale, limits: &[&Limit]) -> Markup {
     }
 }
 
-fn rows(rows: &[Row<'_>], scale: Scale, limits: &[&Limit]) -> Markup {
+fn rows(rows: &[Row], scale: Scale, limits: &[&Limit]) -> Markup {
     html! {
         @for row in rows {
             div.row {
-                div.label title=[row.link] {
+                div.label title=[row.link.as_deref()] {
                     span.name { (row.label) }
                     @if let Some(tag) = row.tag { " " span.tag { (tag) } }
                     span.sub { (row.note) }

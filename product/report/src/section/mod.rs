@@ -101,7 +101,8 @@ pub struct Section<'a> {
     pub kind: &'static Kind,
     /// The evidence that the records are from.
     pub evidence: &'a Evidence,
-    /// The records of the kind, each with its statistics, in the order of the evidence.
+    /// The records of the kind that are no blocks of an experiment, each with its statistics, in
+    /// the order of the evidence.
     pub records: Vec<RecordSummary<'a>>,
 }
 
@@ -120,7 +121,7 @@ pub(crate) fn sections(evidence: &Evidence) -> Vec<Section<'_>> {
         records: evidence
             .records
             .iter()
-            .filter(|record| (kind.holds)(record))
+            .filter(|record| record.trial.is_none() && (kind.holds)(record))
             .map(crate::summary::summarise)
             .collect(),
     };

@@ -8,7 +8,7 @@ use crate::figures;
 
 /// Summarises the records of variants.
 pub(super) fn records(evidence: &Evidence) -> Vec<RecordSummary<'_>> {
-    evidence.records.iter().filter(|record| record.trial().is_some()).map(summarise).collect()
+    evidence.records.iter().filter(|record| record.trial.is_some()).map(summarise).collect()
 }
 
 /// Tells the work of a neighbour's load.

@@ -226,7 +226,7 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
 /// Words the notice of emulated time for an experiment in which some variants alone are emulated.
 fn mixed(evidence: &Evidence, notices: &mut [Notice]) {
     let is_real = |record: &Record| record.why_time_is_not_real().is_none();
-    if evidence.records.iter().any(|record| record.trial().is_some() && is_real(record)) {
+    if evidence.records.iter().any(|record| record.trial.is_some() && is_real(record)) {
         let emulated = notices.iter_mut().filter(|notice| notice.kind == NoticeKind::Emulated);
         for notice in emulated {
             notice.title = "Timing not valid: some of these times are emulated";
@@ -266,7 +266,7 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
         add(notices, kind, &injection.to_string(), name());
     }
     if record.interrupted
-        && let Some(trial) = record.trial()
+        && let Some(trial) = record.trial.as_ref()
     {
         let rounds = trial.blocks.len() as u64;
         let what = format!("interrupted after {rounds} round{}", plural(rounds));

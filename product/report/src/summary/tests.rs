@@ -61,7 +61,7 @@ fn an_experiment_that_was_interrupted_has_fewer_rounds() {
     let mut record = record("axis.kvm.cpu1", "kvm", Some(1));
     record.interrupted = true;
     let variant = Variant::Beside { aggressor: None };
-    record.releases_mut().unwrap().trial = Some(Trial { variant, blocks: Vec::new() });
+    record.trial = Some(Trial { variant, blocks: Vec::new() });
     let notices = Summary::of(&evidence(vec![record])).notices;
     assert_eq!(notices[0].kind, NoticeKind::FewerRounds);
     assert_eq!(notices[0].what, "interrupted after 0 rounds");

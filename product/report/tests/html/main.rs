@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conditions;
+mod late;
 #[expect(dead_code, reason = "the tests of memory use the rest")]
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
@@ -14,7 +15,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
+use quietcore_record::ledger::{
+    Cause, Differences, Ledger, Ledgers, Means, Share, put_down_to_steal,
+};
 use quietcore_record::reason::Stated;
 use quietcore_record::record::{
     AffinityInForce, FirmwareVersions, Injection, InterruptPlacement, Limit, Platform,
@@ -421,110 +424,4 @@ fn interrupts_have_a_page_of_their_own_with_the_published_figures() {
         assert!(page.contains(word), "{word}");
     }
     assert!(!page.contains("NOT PROVEN"));
-}
-
-/// Goal: late releases have a bar each, which is as wide as its causes together, and what could not
-/// be observed is said.
-/// Method: a record with ledgers of known shares, in the page and in the text.
-#[test]
-fn late_releases_have_a_section_that_adds_up() {
-    let mut late = record("tp2", 1, 40_000, QUIET, 2);
-    let mut ledgers = Ledgers::new(50_000, Means::Trace);
-    ledgers.above = 5;
-    ledgers.miss("SMIs", "this processor <counts> none");
-    for latency_ns in [400_000, 100_000] {
-        let share = |cause, what: &str, part: u64| Share {
-            cause,
-            what: what.to_owned(),
-            ns: latency_ns / 4 * part,
-            times: 1,
-        };
-        ledgers.add(Ledger {
-            release: latency_ns,
-            at_ns: 7,
-            latency_ns,
-            cpu: 1,
-            shares: vec![
-                share(Cause::Thread, "<spinner> (9)", 3),
-                share(Cause::Unexplained, "", 1),
-            ],
-            counted: Vec::new(),
-            stack: ["asm_sysvec_apic_timer_interrupt", "vmstat_update"].map(str::to_owned).into(),
-            remarks: Vec::new(),
-        });
-    }
-    late.ledgers = Some(ledgers);
-    let found = evidence(vec![late], EXCEEDANCE);
-    let page = html::render(&found, &[]);
-    check(&page);
-    let xml = xml(&page);
-    let document = Document::parse(&xml).unwrap();
-    let bars = document.descendants().filter(|node| node.attribute("class") == Some("ledger"));
-    let width = |bar: Node<'_, '_>| -> f64 {
-        let parts = bar.children().filter(|part| part.has_tag_name("rect"));
-        let width = |part: Node<'_, '_>| -> Option<f64> {
-            part.attribute("width")?.strip_suffix('%')?.parse().ok()
-        };
-        parts.filter_map(width).sum()
-    };
-    assert_eq!(bars.map(width).collect::<Vec<_>>(), [100.0, 100.0, 25.0], "all, and each");
-    assert!(page.contains("blocking threads, &lt;spinner&gt; (9): 300\u{a0}µs, 75.0 %"));
-    assert!(page.contains("5 releases were later than 50\u{a0}µs; 2 of them are explained"));
-    assert!(page.contains("Not observed: SMIs"));
-    assert!(page.contains("<code>vmstat_update</code>"));
-    let without = html::render(&mixed(), &[]);
-    assert!(!without.contains("Where the time of late releases went"));
-}
-
-/// Goal: a reader of a guest's record is not told that no release was late, nor left to wonder why
-/// none has a ledger.
-#[test]
-fn late_releases_that_nobody_explains_say_so() {
-    let page_of = |above| {
-        let mut late = record("tp2", 1, 40_000, QUIET, 2);
-        late.ledgers = Some(Ledgers::unexplained(50_000, above, "a guest <releases> the tasks"));
-        let page = html::render(&evidence(vec![late], EXCEEDANCE), &[]);
-        check(&page);
-        page
-    };
-    let page = page_of(5);
-    let said = "5 releases were later than 50\u{a0}µs; none is explained: a guest &lt;releases&gt; \
-                the tasks.";
-    assert!(page.contains(said));
-    assert!(page.contains("Not observed: where the time of late releases went"));
-    assert!(!page.contains("Observing costs time itself"), "nobody observed");
-    assert!(page_of(0).contains("No release was later than 50\u{a0}µs."));
-}
-
-/// Goal: no link of a row leads nowhere, wherever the row stands.
-/// Method: a traced record whose stalls fill the table and are all explained, beside one with a
-/// lesser stall that is not: only the table of its own record has that one.
-#[test]
-fn a_stall_below_the_worst_links_to_the_command_too() {
-    let late = |release: u64, latency_ns| Spike {
-        release,
-        at_ns: release * 1_000_000,
-        latency_ns,
-        wakeup_ns: latency_ns,
-        cpu: 1,
-        conditions: Vec::new(),
-    };
-    let mut traced = record("tp2", 1, 40_000, QUIET, 2);
-    traced.spikes = (0..16).map(|index| late(index * 10, 900_000 - index)).collect();
-    let mut ledgers = Ledgers::new(50_000, Means::Trace);
-    for Spike { release, at_ns, latency_ns, cpu, .. } in traced.spikes.clone() {
-        let what = "spinner (9)".to_owned();
-        let shares = vec![Share { cause: Cause::Thread, what, ns: latency_ns, times: 1 }];
-        let (counted, stack, remarks) = (Vec::new(), Vec::new(), Vec::new());
-        ledgers.add(Ledger { release, at_ns, latency_ns, cpu, shares, counted, stack, remarks });
-    }
-    traced.ledgers = Some(ledgers);
-    let mut other = record("tp3", 1, 40_000, QUIET, 3);
-    other.spikes = vec![late(7, 30_000)];
-    let page = html::render(&evidence(vec![traced.clone(), other], EXCEEDANCE), &[]);
-    check(&page);
-    assert_eq!(page.matches("href=\"#explain\"").count(), 1);
-    assert!(page.contains("--explain 10us"), "for the one that is not explained");
-    let explained = html::render(&evidence(vec![traced], EXCEEDANCE), &[]);
-    assert!(!explained.contains("id=\"explain\""));
 }

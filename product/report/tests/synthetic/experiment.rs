@@ -4,10 +4,11 @@
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::reason::{NotReal, Reason};
 use quietcore_record::record::{
-    Aggressor, BlockTimes, LoadAchieved, Measured, Placement, ProgramBlock, Record, ReleaseRun,
-    Trial, TrialBlock, Variant,
+    Aggressor, BlockTimes, LoadAchieved, Measured, Placement, ProgramBlock, Record, Trial,
+    TrialBlock, Variant,
 };
 
+use super::kernel::kernel;
 use super::{ASLEEP, evidence, record};
 
 /// Number of rounds of each variant.
@@ -30,10 +31,11 @@ fn variant(profile: &str, times: f64, variant: Variant) -> Record {
             max_ns: ns(60_000.0),
             load_operations_per_second: 0.0,
             program: None,
+            mean_ns: None,
         }
     });
-    let trial = Some(Trial { variant, blocks: blocks.collect() });
-    record.measured = Measured::Releases(ReleaseRun { scan: None, trial });
+    record.measured = Measured::releases(None);
+    record.trial = Some(Trial { variant, blocks: blocks.collect() });
     record
 }
 
@@ -53,7 +55,7 @@ fn set(number: u32, on: &[&str], reached: bool) -> Record {
         because: because.to_owned(),
     };
     let mut record = variant(&format!("set-{number}"), 1.0, confirming);
-    record.trial_mut().expect("it has one").blocks.truncate(1);
+    record.trial.as_mut().expect("it has one").blocks.truncate(1);
     record
 }
 
@@ -75,8 +77,13 @@ pub(crate) fn tuned() -> Evidence {
 }
 
 fn beside(kind: &str, placement: Placement, times: f64) -> Record {
-    let aggressor =
-        Aggressor { kind: kind.to_owned(), workers: 1, placement, cpus: "0".to_owned() };
+    let aggressor = Aggressor {
+        kind: kind.to_owned(),
+        workers: 1,
+        placement,
+        cpus: "0".to_owned(),
+        backend: None,
+    };
     let profile = format!("{kind}-{}", placement.name());
     let mut record = variant(&profile, times, Variant::Beside { aggressor: Some(aggressor) });
     record.conditions.loads = vec![LoadAchieved {
@@ -111,7 +118,7 @@ fn realised(backend: &str, times: f64) -> Record {
         seed: 7,
     };
     let mut record = self::variant(backend, times, variant);
-    for block in &mut record.trial_mut().expect("it has one").blocks {
+    for block in &mut record.trial.as_mut().expect("it has one").blocks {
         let release = block.release();
         // The program takes 30 µs in every backend.
         let longer = |ns: u64| ns + 30_000;
@@ -121,6 +128,7 @@ fn realised(backend: &str, times: f64) -> Record {
             p99_ns: longer(release.p99_ns),
             p99_9_ns: longer(release.p99_9_ns),
             max_ns: longer(release.max_ns),
+            mean_ns: None,
         };
         let execution = BlockTimes { p99_9_ns: 30_000, max_ns: 30_000, ..steady };
         block.program = Some(ProgramBlock { execution, response });
@@ -134,9 +142,47 @@ pub(crate) fn compared() -> Evidence {
     let mut emulated = realised("qemu", 90.0);
     emulated.invalid_because =
         vec![Reason::NotReal(NotReal::Guests { interpreted: "emulated".to_owned() })];
-    emulated.trial_mut().expect("it has one").blocks.iter_mut().for_each(|it| it.valid = false);
+    emulated.trial.as_mut().expect("it has one").blocks.iter_mut().for_each(|it| it.valid = false);
     let all = [realised("process", 1.0), realised("container", 1.0), realised("kvm", 1.5)];
     of("cost line (synthetic)", all.into_iter().chain([emulated]).collect())
+}
+
+/// Makes the evidence that `cost --measure routines` keeps: a container costs nothing, each routine
+/// takes half as much again in a microVM, and QEMU was emulated.
+pub(crate) fn compared_by_routines() -> Evidence {
+    let times = [("process", 1.0), ("container", 1.0), ("kvm", 1.5), ("qemu", 40.0)];
+    of("cost line (synthetic)", times.into_iter().flat_map(|it| routines(it.0, it.1)).collect())
+}
+
+/// Makes the records of all routines in a backend, in which they take `times` as long.
+fn routines(backend: &str, times: f64) -> Vec<Record> {
+    let is_real = backend != "qemu";
+    let mut records = kernel(&[1_000]).records;
+    for record in &mut records {
+        let block = |round: u32| {
+            let mut block = TrialBlock::of(record, round).expect("it has values");
+            let times = times * (1.0 + 0.002 * f64::from(round));
+            let longer = |ns: u64| (ns as f64 * times) as u64;
+            block.valid = is_real;
+            block.mean_ns = block.mean_ns.map(|mean| mean * times);
+            (block.median_ns, block.p99_ns) = (longer(block.median_ns), longer(block.p99_ns));
+            block
+        };
+        let variant = Variant::Realised {
+            backend: backend.to_owned(),
+            is_reference: backend == "process",
+            seed: 7,
+        };
+        record.trial = Some(Trial { variant, blocks: (0..ROUNDS).map(block).collect() });
+        record.name = record.name.replace("hosted.loops-1000", &format!("axis.{backend}"));
+        record.partition = "axis".to_owned();
+        record.profile = backend.to_owned();
+        if !is_real {
+            let interpreted = "emulated".to_owned();
+            record.invalid_because = vec![NotReal::Guests { interpreted }.into()];
+        }
+    }
+    records
 }
 
 fn of(name: &str, records: Vec<Record>) -> Evidence {

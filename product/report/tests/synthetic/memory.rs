@@ -58,6 +58,7 @@ fn interference() -> Interference {
         workers: 3,
         size_bytes: Some(20 << 20),
         cpus: "0-2".to_owned(),
+        backend: None,
     }
 }
 

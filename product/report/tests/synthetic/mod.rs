@@ -5,6 +5,7 @@ pub(crate) mod experiment;
 pub(crate) mod interrupt;
 pub(crate) mod isolation;
 pub(crate) mod kernel;
+pub(crate) mod late;
 pub(crate) mod memory;
 
 use std::collections::BTreeMap;
@@ -121,6 +122,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         release,
         wakeup: Some(wakeup),
         measured: Measured::default(),
+        trial: None,
         counters,
         spikes,
         ledgers: None,

@@ -47,7 +47,7 @@ impl Kept {
         match (self.prepare_deploy(life, prepared), answering) {
             (Ok(next), answering) => self.order(life, next, answering),
             (Err(error), Answering::Deploy { caller, .. }) => caller.refuse(error),
-            (Err(_), Answering::Restart(_)) => {}
+            (Err(_), Answering::Restart { .. }) => {}
         }
     }
 
@@ -158,7 +158,6 @@ impl Kept {
         caller: Option<Caller>,
     ) {
         self.save(life, true);
-        self.saving.begin(how);
         let mut staged = self.current.clone();
         staged.stage.generation = self.generations + 1;
         staged.stage.slot = 1 - staged.stage.slot;
@@ -175,17 +174,18 @@ impl Kept {
         staged.stage.forces = moved;
         let carry = CarryPlan::default();
         let next = Next { staged, carry, forces, not_forced: Vec::new() };
-        self.order(life, next, Answering::Restart(caller));
+        self.order(life, next, Answering::Restart { how, caller });
     }
 
     /// Orders the process to load a build.
     fn order(&mut self, life: &mut Incarnation<'_>, next: Next, reply: Answering) {
         let Next { staged, carry, forces, not_forced } = next;
-        // A deploy carries its state over from the running program; a restart takes the retained
-        // values.
+        // A deploy carries its state over from the running program, and a warm restart takes the
+        // retained values. Others forget these only once their build runs: until then the program
+        // before may have to go on with them.
         let values = match reply {
-            Answering::Deploy { .. } => Vec::new(),
-            Answering::Restart(_) => self.retained(&staged),
+            Answering::Restart { how: Restart::Warm, .. } => self.retained(&staged),
+            Answering::Deploy { .. } | Answering::Restart { .. } => Vec::new(),
         };
         // A number is never given twice: a build that was given up may still come.
         self.generations = staged.stage.generation;

@@ -116,6 +116,8 @@ impl Forces {
         let Ok(place) = symbols.resolve(path) else { return };
         let Assignment { target, value } = *assignment;
         self.release(&target);
+        // What waits for the build before is replaced, too: a variable has one force.
+        self.dormant.retain(|forced| forced.path != path);
         if self.held.len() < FORCE_LIMIT {
             let forced = Forced { path: path.to_owned(), kind: place.scalar, target, value };
             self.held.push(forced);
@@ -248,6 +250,11 @@ pub(super) fn held_in(table: Option<ForceReader<'_>>) -> Option<Vec<Held>> {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_program::DataImage;
+    use quietcore_program::place::{Access, Memory};
+    use quietcore_program::symbols::{Root, Shape};
+    use quietcore_units::DataType;
+
     use super::*;
 
     fn target(offset: u32) -> Target {
@@ -257,11 +264,45 @@ mod tests {
     fn forces(offsets: &[u32]) -> Forces {
         let forced = |offset: &u32| Forced {
             path: format!("plant_DW.at_{offset}"),
-            kind: Scalar::Number(quietcore_units::DataType::U32),
+            kind: Scalar::Number(DataType::U32),
             target: target(*offset),
             value: 0,
         };
         Forces { held: offsets.iter().map(forced).collect(), dormant: Vec::new() }
+    }
+
+    /// Returns the variables of a build with one, of this type.
+    fn build(kind: DataType) -> Symbols {
+        let root = Root {
+            name: "plant_d".to_owned(),
+            shape: 0,
+            memory: Memory::Data,
+            offset: 8,
+            access: Access::State,
+        };
+        let data = DataImage { address: 0x4000, bytes: 64 };
+        Symbols::new("plant", data, vec![root], vec![Shape::Scalar(Scalar::Number(kind))]).unwrap()
+    }
+
+    fn force(forces: &mut Forces, symbols: &Symbols) {
+        let target = crate::variables::target_of(&symbols.resolve("plant_d").unwrap());
+        forces.force("plant_d", &Assignment { target, value: 1 }, symbols);
+    }
+
+    /// Goal: a variable has one force, also where one of the build before waits for its return.
+    #[test]
+    fn a_variable_that_is_forced_anew_in_another_build_has_no_second_force() {
+        let [before, after] = [DataType::U64, DataType::U32].map(build);
+        let mut forces = Forces::default();
+        force(&mut forces, &before);
+        let (mut next, _, lost) = forces.in_next_build(&after);
+        assert_eq!((next.count(), lost.len()), (0, 1), "its type is another");
+        assert_eq!(next.in_build(&before).0.count(), 1, "it waits for the build before");
+        force(&mut next, &after);
+        let (held, lost) = next.in_build(&after);
+        assert_eq!((held.count(), lost), (1, Vec::new()), "and none is lost");
+        let (held, lost) = next.in_build(&before);
+        assert_eq!((held.count(), lost.len()), (0, 1), "the one before is replaced");
     }
 
     /// Goal: no forced value is retained that was let go before the keeper took note of that.

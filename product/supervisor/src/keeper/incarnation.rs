@@ -22,8 +22,9 @@ use crate::control::{Activity, FieldbusState, Probation, Severity};
 use crate::world::Process;
 
 /// Longest time from the start of a process to its first cycle: a fieldbus may take 30 s to come
-/// up, the `initialize` of a guest's program 10 s, and memory, files and threads get 20 s.
-const START_MAX: Duration = Duration::from_secs(30 + 10 + 20);
+/// up, the `initialize` of a guest's program 10 s, and memory, files and threads, or an operating
+/// system that an emulated guest boots, get 80 s.
+const START_MAX: Duration = Duration::from_secs(30 + 10 + 80);
 /// Longest time between two looks that is counted, as with a standstill.
 const START_LOOK_MAX: Duration = Duration::from_millis(500);
 

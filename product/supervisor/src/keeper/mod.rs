@@ -253,7 +253,7 @@ struct Kept {
     events: Arc<EventLog>,
     published: Arc<Published>,
     requests: Receiver<Request>,
-    /// Number of processes started so far.
+    /// The instant at which the last process was started, in ns, as partitions write it.
     incarnation: u64,
     restarts: Restarts,
     watched: watched::Watched,
@@ -353,7 +353,7 @@ impl Kept {
 
     fn start_process(&mut self) -> Result<Box<dyn Process>, PartitionError> {
         self.publish(Activity::Starting);
-        self.incarnation += 1;
+        self.incarnation = self.world.exchange_time().get();
         // A process begins with the build that ran last, in the first slot.
         self.current.stage.slot = 0;
         self.current.stage.carried.clear();

@@ -25,10 +25,11 @@ pub(super) struct ReservationWatch {
     tasks: Vec<Watched>,
     memory: Option<ByteSize>,
     is_locked: bool,
-    /// Instant of the last look at its share of cache and bandwidth.
+    /// Instant of the last look at its share of cache and bandwidth, and at what its backend keeps
+    /// around it.
     looked: Instant,
-    /// Message about that share, if something was wrong with it then.
-    drift: Option<String>,
+    /// Messages about those, if something was wrong with them then.
+    drift: Vec<String>,
 }
 
 /// The settings that a partition asks of the kernel.
@@ -86,7 +87,14 @@ impl ReservationWatch {
         let tasks = tasks.into_iter().filter(|_| process.tasks_are_threads());
         let tasks =
             tasks.map(|(name, asked)| Watched { name, asked, looked: None, told: Vec::new() });
-        Self { partition, tasks: tasks.collect(), memory, is_locked, looked: now, drift: None }
+        Self {
+            partition,
+            tasks: tasks.collect(),
+            memory,
+            is_locked,
+            looked: now,
+            drift: Vec::new(),
+        }
     }
 
     /// Compares the reservation with what is in force, where it is time, and reports what is new.
@@ -123,7 +131,7 @@ impl ReservationWatch {
                 }
             }
         }
-        self.look_at_share(process, events, now);
+        self.look_around(process, events, now);
     }
 
     /// Lists every difference from the reservation that the last look has found.
@@ -133,18 +141,20 @@ impl ReservationWatch {
             let name = &watched.name;
             drift.extend(watched.told.iter().map(|reason| format!("task `{name}`: {reason}")));
         }
-        drift.extend(self.drift.clone());
+        drift.extend_from_slice(&self.drift);
         drift
     }
 
-    fn look_at_share(&mut self, process: &dyn Process, events: &EventLog, now: Instant) {
-        let Some(share) = process.share() else { return };
+    /// Looks at its share and at what its backend keeps around it, where it is time.
+    fn look_around(&mut self, process: &dyn Process, events: &EventLog, now: Instant) {
         if now.saturating_duration_since(self.looked) < LOOK {
             return;
         }
         self.looked = now;
-        let drift = share.check().err().map(|error| error.to_string());
-        if let Some(drift) = drift.iter().find(|drift| self.drift.as_ref() != Some(drift)) {
+        let of_share = process.share().and_then(|share| share.check().err());
+        let of_share = of_share.map(|error| error.to_string());
+        let drift: Vec<String> = of_share.into_iter().chain(process.drift()).collect();
+        for drift in drift.iter().filter(|drift| !self.drift.contains(drift)) {
             events.note(&self.partition, "drift", Severity::Warning, drift);
         }
         self.drift = drift;

@@ -34,6 +34,8 @@ pub struct LogBars {
     pub median: Nanos,
     /// Value that 99 of 100 don't exceed.
     pub p99: Nanos,
+    /// Value that 999 of 1000 don't exceed.
+    pub p99_9: Nanos,
     /// Value that 9999 of 10 000 don't exceed.
     pub p99_99: Nanos,
 }
@@ -61,6 +63,11 @@ impl LogBars {
     /// it as a report asks for.
     pub fn shown_p99(&self) -> Option<Nanos> {
         Some(self.p99).filter(|_| self.total >= BEYOND * 100)
+    }
+
+    /// Returns the value that 999 of 1000 don't exceed, under the same condition.
+    pub fn shown_p99_9(&self) -> Option<Nanos> {
+        Some(self.p99_9).filter(|_| self.total >= BEYOND * 1_000)
     }
 
     /// Returns the value that 9999 of 10 000 don't exceed, under the same condition.
@@ -93,6 +100,21 @@ impl LogBars {
         columns
     }
 
+    /// Returns the bars from the first to the last that holds values, each with its two ends.
+    pub fn bars(&self) -> impl Iterator<Item = (Range<Nanos>, u64)> {
+        let has_some = |count: &u64| *count > 0;
+        let first = self.counts.iter().position(has_some).unwrap_or(0);
+        let end = self.counts.iter().rposition(has_some).map_or(0, |last| last + 1);
+        let used = self.counts.iter().enumerate().take(end).skip(first);
+        used.map(|(index, count)| (Self::begin_of(index)..Self::begin_of(index + 1), *count))
+    }
+
+    /// Returns the value at which a bar begins.
+    fn begin_of(index: usize) -> Nanos {
+        let exponent = f64::from(FIRST_EXPONENT) + index as f64 / BARS_A_DECADE as f64;
+        Nanos::new(10_f64.powf(exponent).round() as u64)
+    }
+
     /// Returns the position of a value on the axis: 0 at its begin, 1 at its end.
     fn part(value: Nanos) -> f64 {
         let exponent = (value.get().max(1) as f64).log10();
@@ -121,6 +143,7 @@ impl LogBars {
             max: Nanos::new(copy.totals.max_ns),
             median: quantile(copy, 0.5),
             p99: quantile(copy, 0.99),
+            p99_9: quantile(copy, 0.999),
             p99_99: quantile(copy, 0.9999),
         }
     }
@@ -148,6 +171,8 @@ pub struct TaskFigures {
     pub period: Nanos,
     /// State of the task, such as running.
     pub state: TaskState,
+    /// When its first release was due, on the monotonic clock; zero before that.
+    pub first_release: Nanos,
     /// Counters and worst cycles.
     pub snapshot: TaskSnapshot,
     /// Times from the due instant to the start of the work.
@@ -210,6 +235,7 @@ impl FigureBuffers {
             name: described.name.clone(),
             period: described.period,
             state: task.state(),
+            first_release: Nanos::new(task.first_release_ns()),
             snapshot,
             release: LogBars::of(release),
             execution: LogBars::of(execution),
@@ -250,15 +276,16 @@ mod tests {
     fn a_quantile_is_shown_from_ten_values_beyond_it_on() {
         let shown = |count: usize| {
             let bars = LogBars::of(&copy_of(&vec![2_000; count]));
-            let all =
-                [bars.shown_median(), bars.shown_p99(), bars.shown_p99_99(), bars.shown_max()];
-            all.map(|it| it.is_some())
+            let beyond = [bars.shown_p99(), bars.shown_p99_9(), bars.shown_p99_99()];
+            let others = [bars.shown_median(), bars.shown_max()];
+            (others.map(|it| it.is_some()), beyond.map(|it| it.is_some()))
         };
-        assert_eq!(shown(0), [false; 4]);
-        assert_eq!(shown(2), [true, false, false, true]);
-        assert_eq!(shown(999), [true, false, false, true]);
-        assert_eq!(shown(1_000), [true, true, false, true]);
-        assert_eq!(shown(100_000), [true; 4]);
+        assert_eq!(shown(0), ([false; 2], [false; 3]));
+        assert_eq!(shown(2), ([true; 2], [false; 3]));
+        assert_eq!(shown(999), ([true; 2], [false; 3]));
+        assert_eq!(shown(1_000), ([true; 2], [true, false, false]));
+        assert_eq!(shown(10_000), ([true; 2], [true, true, false]));
+        assert_eq!(shown(100_000), ([true; 2], [true; 3]));
     }
 
     #[test]
@@ -290,7 +317,11 @@ mod tests {
             let bars = LogBars::of(&copy_of(&values));
             prop_assert_eq!(bars.counts.iter().sum::<u64>(), values.len() as u64);
             prop_assert!(bars.min <= bars.median && bars.median <= bars.p99);
-            prop_assert!(bars.p99 <= bars.p99_99 && bars.p99_99 <= bars.max);
+            prop_assert!(bars.p99 <= bars.p99_9 && bars.p99_9 <= bars.p99_99);
+            prop_assert!(bars.p99_99 <= bars.max);
+            let shown: Vec<_> = bars.bars().collect();
+            prop_assert_eq!(shown.iter().map(|(_, count)| count).sum::<u64>(), bars.total);
+            prop_assert!(shown.windows(2).all(|two| two[0].0.end == two[1].0.start));
             let mut sorted = values;
             sorted.sort_unstable();
             let median = sorted[(sorted.len() - 1) / 2];

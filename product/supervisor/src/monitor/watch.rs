@@ -34,6 +34,8 @@ pub struct Row {
     pub kind: Scalar,
     /// Role of the variable in the model.
     pub access: Access,
+    /// `true` if it can be set and forced.
+    pub writable: bool,
     /// `true` if it is forced.
     pub forced: bool,
 }
@@ -97,6 +99,11 @@ impl Watch {
         self.monitor.opened()
     }
 
+    /// Closes the connection to the supervisor until it is needed again.
+    pub fn rest(&mut self) {
+        self.client.rest();
+    }
+
     /// Returns the number of watched variables.
     pub fn variable_count(&self) -> usize {
         self.selection.variables().len()
@@ -137,6 +144,7 @@ impl Watch {
             value: self.selection.value(variable),
             kind: variable.place.scalar.clone(),
             access: variable.place.access,
+            writable: variable.place.writable,
             forced: forces.holds(&variable.place),
         };
         self.selection.variables().iter().map(row).collect()
@@ -159,7 +167,6 @@ impl Watch {
         }
         self.silent = true;
         self.moved_at = Instant::now();
-        let incarnation = self.opened().incarnation;
         let (opened, file) = match self.client.open(&self.partition) {
             Ok(answer) => answer,
             // The partition is being started again, or stays down; its last values can still be
@@ -167,7 +174,8 @@ impl Watch {
             Err(crate::client::ClientError::Refused(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        if opened.incarnation != incarnation || opened.generation != self.opened().generation {
+        let known = self.opened();
+        if (opened.incarnation, opened.generation) != (known.incarnation, known.generation) {
             self.take(Monitor::new(opened, file)?)?;
         }
         Ok(())

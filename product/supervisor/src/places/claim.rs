@@ -1,4 +1,5 @@
-//! One supervisor a site: the lock on its folder, and the removal of a folder whose lock is free.
+//! One supervisor a site, and one daemon a user: the lock on its folder, and the removal of a
+//! folder whose lock is free.
 //!
 //! The lock file is removed at the end, so it may have been replaced between being opened and being
 //! locked. Whichever process has the lock therefore looks whether its file is still the one in the
@@ -8,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::{
-    LOCK, PlaceError, Places, RUN_VARIABLE, SITE_JSON, SOCKET, SiteDescription, check_name,
+    DAEMON, LOCK, PlaceError, Places, RUN_VARIABLE, SITE_JSON, SOCKET, SiteDescription, check_name,
     make_own_folder,
 };
 
@@ -28,13 +29,24 @@ const TRY_AGAIN: Duration = Duration::from_millis(10);
 /// Longest path of a Unix socket in bytes, its final zero left out.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
 
-/// The right to run a site, and the folder that goes with it. Dropping it removes the folder.
+/// The right to run a site, or the daemon, and the folder that goes with it. Dropping it removes
+/// the folder.
 #[derive(Debug)]
 pub struct Claim {
     folder: PathBuf,
+    socket: Socket,
     /// Lock that is held as long as this lives; the kernel releases it with the process, however
     /// that ends.
     _lock: File,
+}
+
+/// The owner of the socket in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Socket {
+    /// The process that has the claim, which makes it.
+    Own,
+    /// systemd, which has made it and listens between two daemons.
+    OfSystemd,
 }
 
 impl Claim {
@@ -45,34 +57,74 @@ impl Claim {
     /// be used.
     pub fn take(places: &Places, name: &str) -> Result<Self, PlaceError> {
         check_name(name)?;
+        let site = name.to_owned();
+        let taken = |pid| PlaceError::AlreadyRunning { site, pid };
+        Self::take_folder(places, name, Socket::Own, taken)
+    }
+
+    /// Claims the place of the daemon, of which a user has one at most.
+    ///
+    /// # Errors
+    /// [`PlaceError::DaemonRuns`] while another process has it; [`PlaceError::SocketHeld`] while
+    /// systemd listens at its socket; others when the folders can't be used.
+    pub fn take_daemon(places: &Places) -> Result<Self, PlaceError> {
+        let mut claim = Self::take_daemon_of_systemd(places)?;
+        let path = claim.folder.join(SOCKET);
+        // Nobody listens any more for a daemon that was killed, but for an instant what it was
+        // about to start.
+        for left in (0..TRIES).rev() {
+            match UnixStream::connect(&path) {
+                Err(_) => break,
+                Ok(_) if left == 0 => return Err(PlaceError::SocketHeld { path }),
+                Ok(_) => thread::sleep(TRY_AGAIN),
+            }
+        }
+        claim.socket = Socket::Own;
+        empty(&claim.folder, claim.socket).map_err(PlaceError::io(&path, "removed"))?;
+        Ok(claim)
+    }
+
+    /// Claims the place of the daemon whose socket systemd has made, and leaves it there.
+    ///
+    /// # Errors
+    /// Those of [`Self::take_daemon`].
+    pub fn take_daemon_of_systemd(places: &Places) -> Result<Self, PlaceError> {
+        Self::take_folder(places, DAEMON, Socket::OfSystemd, |pid| PlaceError::DaemonRuns { pid })
+    }
+
+    fn take_folder(
+        places: &Places,
+        name: &str,
+        socket: Socket,
+        taken: impl FnOnce(Option<u32>) -> PlaceError,
+    ) -> Result<Self, PlaceError> {
         make_own_folder(&places.run, RUN_VARIABLE)?;
         let folder = places.run.join(name);
         check_socket_path(&folder)?;
         for _ in 0..TRIES {
             make_own_folder(&folder, RUN_VARIABLE)?;
             match try_lock(&folder) {
-                Ok(Some(lock)) => return Self::begin(folder, lock),
+                Ok(Some(lock)) => return Self::begin(folder, lock, socket),
                 Ok(None) => thread::sleep(TRY_AGAIN),
                 // The previous owner has just removed the folder.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(PlaceError::io(&folder.join(LOCK), "locked")(error)),
             }
         }
-        let pid = owner(&folder);
-        Err(PlaceError::AlreadyRunning { site: name.to_owned(), pid })
+        Err(taken(owner(&folder)))
     }
 
-    fn begin(folder: PathBuf, mut lock: File) -> Result<Self, PlaceError> {
+    fn begin(folder: PathBuf, mut lock: File, socket: Socket) -> Result<Self, PlaceError> {
         let path = folder.join(LOCK);
         let written = lock
             .set_len(0)
             .and_then(|()| lock.write_all(std::process::id().to_string().as_bytes()));
         written.map_err(PlaceError::io(&path, "written"))?;
-        empty(&folder).map_err(PlaceError::io(&folder, "emptied"))?;
-        Ok(Self { folder, _lock: lock })
+        empty(&folder, socket).map_err(PlaceError::io(&folder, "emptied"))?;
+        Ok(Self { folder, socket, _lock: lock })
     }
 
-    /// Returns the folder of the running site, which is removed with the claim.
+    /// Returns the folder of the running site or daemon, which is removed with the claim.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -108,7 +160,7 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         // The lock goes last: until then nobody takes the folder for a leftover.
-        let _ = empty(&self.folder);
+        let _ = empty(&self.folder, self.socket);
         let _ = fs::remove_file(self.folder.join(LOCK));
         let _ = fs::remove_dir(&self.folder);
     }
@@ -139,7 +191,7 @@ pub(super) fn lock_state(folder: &Path) -> LockState {
 /// Removes what a killed supervisor has left, unless somebody has claimed it meanwhile.
 pub(super) fn remove_leftover(folder: &Path) {
     if let Ok(Some(lock)) = try_lock(folder) {
-        drop(Claim { folder: folder.to_owned(), _lock: lock });
+        drop(Claim { folder: folder.to_owned(), socket: Socket::Own, _lock: lock });
     }
 }
 
@@ -172,11 +224,12 @@ fn owner(folder: &Path) -> Option<u32> {
     text.parse().ok()
 }
 
-/// Removes everything in the folder but the lock.
-fn empty(folder: &Path) -> io::Result<()> {
+/// Removes everything in the folder but the lock, and the socket if that is systemd's.
+fn empty(folder: &Path, socket: Socket) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name() == LOCK {
+        let name = entry.file_name();
+        if name == LOCK || (name == SOCKET && socket == Socket::OfSystemd) {
             continue;
         }
         if entry.file_type()?.is_dir() {

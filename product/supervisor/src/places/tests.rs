@@ -248,3 +248,22 @@ fn state_belongs_to_a_site_file_and_not_to_a_name() {
     let refused = ground.places.state_folder("line", &first).unwrap_err().to_string();
     assert!(refused.contains("is of the site file `/elsewhere.toml`"), "{refused}");
 }
+
+/// Goal: what a program retains is there for the next version of its site.
+#[test]
+fn versions_of_a_site_that_was_received_share_their_state() {
+    let ground = ground();
+    let received = ground.places.received_sites().unwrap();
+    let file = |version: &str| {
+        let folder = received.join(version);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("site.toml"), "").unwrap();
+        folder.join("site.toml")
+    };
+    let state = |file: &Path| ground.places.state_folder("line", file).unwrap();
+    assert_eq!(state(&file("line/1")), state(&file("line/2")));
+    assert_ne!(state(&file("line/1")), state(&file("mill/1")));
+    let elsewhere = ground.folder.path().join("line.toml");
+    fs::write(&elsewhere, "").unwrap();
+    assert_ne!(state(&elsewhere), state(&file("line/1")));
+}

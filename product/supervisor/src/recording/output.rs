@@ -26,6 +26,10 @@ pub trait Output {
     /// # Errors
     /// When they can't be written; the recording ends then.
     fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()>;
+
+    /// Takes note that a window begins, whose first row comes next: the trigger came in cycle
+    /// `cycle`, and `before` rows are from before it. Outputs of one window have no use for it.
+    fn window(&mut self, _cycle: u64, _before: u64) {}
 }
 
 /// Takes the rows for a plot.

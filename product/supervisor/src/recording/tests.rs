@@ -105,6 +105,70 @@ fn a_trigger_keeps_what_was_before_it() {
     assert_eq!(summary.began_at, Some(counter(11) - 1));
 }
 
+/// Keeps, beside the rows of a recording, the windows that they belong to.
+#[derive(Default)]
+struct Windows {
+    counters: Vec<f64>,
+    cycles: Vec<u64>,
+    /// Number of the first row, cycle of the trigger, and rows from before it.
+    begun: Vec<(usize, u64, u64)>,
+}
+
+impl Output for Windows {
+    fn begin(&mut self, _columns: &[Column]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()> {
+        self.cycles.push(moment.cycle);
+        self.counters.push(values[0].as_f64());
+        Ok(())
+    }
+
+    fn window(&mut self, cycle: u64, before: u64) {
+        self.begun.push((self.counters.len(), cycle, before));
+    }
+}
+
+/// Goal: each window has its own trigger, at the row that the output was told, and none overlap.
+#[test]
+fn several_windows_are_kept_each_around_its_own_trigger() {
+    let ground = ground(QUICK);
+    let length = Length::Around { before: 3, after: 5 };
+    let wanted = wanted(&["servo_DW.counter"], Some("changing servo_DW.counter"), length);
+    let mut client = Client::connect(&ground.places, None).unwrap();
+    let mut windows = Windows::default();
+    let prepared = Prepared::new(&mut client, "axis", &wanted).unwrap();
+    assert_eq!(prepared.columns().len(), 1);
+    let started = prepared.start(&mut client).unwrap();
+    let stop = AtomicBool::new(false);
+    let summary = started.keep(&mut client, 3, &mut windows, &mut |_| {}, &stop).unwrap();
+    assert_eq!((summary.kept, summary.ended_early, summary.lost), (24, None, 0));
+    // The counter is another one in each cycle: the first sample alone has none to compare with.
+    let before: Vec<u64> = windows.begun.iter().map(|(_, _, before)| *before).collect();
+    assert_eq!(before, [1, 0, 0]);
+    for (row, cycle, before) in &windows.begun {
+        assert_eq!(windows.cycles[row + *before as usize], *cycle, "{:?}", windows.begun);
+    }
+    let first: Vec<usize> = windows.begun.iter().map(|(row, ..)| *row).collect();
+    assert_eq!(first, [0, 8, 16]);
+    assert!(windows.cycles.is_sorted_by(|one, next| one < next), "{:?}", windows.cycles);
+}
+
+/// Goal: the samples from before a trigger are as many as asked for, to the sample.
+#[test]
+fn a_window_may_be_said_in_samples_before_and_after_its_trigger() {
+    let ground = ground(QUICK);
+    let length = Length::Around { before: 7, after: 22 };
+    let rising = Some("rising servo_DW.counter >= 300");
+    let wanted = wanted(&["servo_DW.counter"], rising, length);
+    let mut windows = Windows::default();
+    let summary = run(&ground, &wanted, &mut windows).unwrap();
+    assert_eq!((summary.kept, summary.pre, summary.total), (29, 7, 29));
+    assert!(windows.counters[6] < 300.0 && windows.counters[7] >= 300.0, "{:?}", windows.counters);
+    assert_eq!(windows.begun, [(0, windows.cycles[7], 7)]);
+}
+
 #[test]
 fn a_duration_counts_in_the_tasks_period() {
     let ground = ground(QUICK);

@@ -8,7 +8,7 @@ use quietcore_units::Nanos;
 use super::client::set_or_force;
 use super::universe::{Act, Universe};
 use super::{Ground, Outcome, run, running};
-use crate::control::{ChangeKind, DeployPatience, Verb};
+use crate::control::{ChangeKind, DeployPatience, Restart, Verb};
 
 /// Number of runs that are checked here; `cargo xtask simulate` runs more.
 const SEEDS: u64 = 8;
@@ -87,4 +87,20 @@ fn forces_of_the_next_build_leave_what_this_one_has_retained_alone() {
     let outcome = tell(&ground(), 1, story);
     assert!(outcome.broken.is_empty(), "{outcome:#?}");
     assert_eq!(outcome.tally.processes, 2, "{outcome:#?}");
+}
+
+/// Goal: a restart that forgets values and does not come about forgets none. Method: the program
+/// stands still until its process is ended for that, and before the next one has begun the
+/// supervisor is killed. Found by the simulation.
+#[test]
+fn a_restart_from_the_origin_that_is_refused_forgets_nothing() {
+    let restart = Verb::Restart { how: Restart::Origin };
+    let story = vec![
+        (Nanos::from_secs(10), Act::StandStill(1)),
+        (Nanos::from_millis(10_100), Act::Ask(restart, 1)),
+        (Nanos::from_millis(12_100), Act::Kill),
+    ];
+    let outcome = tell(&ground(), 2, story);
+    assert!(outcome.broken.is_empty(), "{outcome:#?}");
+    assert_eq!(outcome.tally.faults.get("supervisor killed"), Some(&1), "{outcome:#?}");
 }

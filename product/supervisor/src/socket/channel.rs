@@ -178,6 +178,12 @@ impl Channel {
         !matches!(rustix::event::poll(&mut polled, Some(&now)), Ok(0) | Err(Errno::INTR))
     }
 
+    /// Ends the connection, which is disturbed from then on.
+    pub fn hang_up(&self) {
+        // One that has ended already is as it should be.
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
+
     fn take_line(&mut self) -> Option<Vec<u8>> {
         let end = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
         let Some(end) = end.map(|end| end + self.searched) else {

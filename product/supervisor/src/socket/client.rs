@@ -185,6 +185,14 @@ fn hint(folder: &Path, is_root: bool, has_roots: bool) -> &'static str {
     }
 }
 
+/// Returns the name of the only site that runs.
+///
+/// # Errors
+/// [`ClientError`] that says which ones run, or that none does.
+pub fn only_site(places: &Places) -> Result<String, ClientError> {
+    Ok(pick(&places.running()?, None, None, places.run_folder())?.name.clone())
+}
+
 fn connect(site: &str, socket: &Path) -> Result<Channel, ClientError> {
     let stream = UnixStream::connect(socket)
         .map_err(|source| ClientError::Connect { site: site.to_owned(), source })?;
@@ -239,6 +247,25 @@ impl Client {
             socket: picked.socket.clone(),
             by: peer::introduction(),
         })
+    }
+
+    /// Asks on behalf of somebody else from now on, who is introduced so. The user stays this
+    /// process's, by the kernel's word.
+    #[must_use]
+    pub fn on_behalf_of(mut self, by: Introduction) -> Self {
+        self.by = by.harmless();
+        self
+    }
+
+    /// Closes the connection until the next request, so that a client that waits for a long time
+    /// takes no place of another.
+    pub fn rest(&mut self) {
+        self.channel.hang_up();
+    }
+
+    /// Returns `true` if the site holds the connection, on which nothing waits to be read.
+    pub fn is_connected(&self) -> bool {
+        !self.channel.is_disturbed()
     }
 
     /// Returns the name of the site.

@@ -60,9 +60,16 @@ fn levels_hold_and_edges_happen() {
 }
 
 #[test]
+fn a_change_is_an_edge_in_either_direction_or_another_value() {
+    assert_eq!(seen("changing x > 1", 1.0, &[0.0, 2.0, 3.0, 1.0]), [1, 3]);
+    assert_eq!(seen("changing x", 0.0, &[1.0, 1.0, 2.0, 2.0, f64::NAN, 2.0]), [2]);
+    assert_eq!(trigger("changing x > 1").to_string(), "changing x > 1");
+}
+
+#[test]
 fn what_is_no_number_begins_nothing() {
     let values = [f64::NAN; 3];
-    for text in ["x", "x > 0", "x < 0", "x == 0", "x != 0", "rising x", "falling x"] {
+    for text in ["x", "x > 0", "x < 0", "x == 0", "x != 0", "rising x", "falling x", "changing x"] {
         assert_eq!(seen(text, 0.0, &values), [0_usize; 0], "{text}");
         assert_eq!(seen(text, f64::NAN, &[f64::NAN, f64::NAN]), [0_usize; 0], "{text}");
     }

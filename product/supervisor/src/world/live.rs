@@ -82,6 +82,10 @@ impl Process for Partition {
         self.share()
     }
 
+    fn drift(&self) -> Option<String> {
+        self.drift()
+    }
+
     fn holder(&self, can_stop: bool) -> io::Result<Holder> {
         self.holder(can_stop)
     }

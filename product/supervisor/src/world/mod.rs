@@ -85,6 +85,12 @@ pub(crate) trait Process {
     /// them with all others.
     fn share(&self) -> Option<&HeldShare>;
 
+    /// Looks at what its backend keeps around it, and returns what is not as it should be; as a
+    /// sentence.
+    fn drift(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the means by which the running monitor holds it: at once if it `can_stop` within a
     /// step.
     ///

@@ -3,6 +3,8 @@
 //! emulates it, so that no test needs KVM.
 
 mod image;
+#[path = "../site/runtime.rs"]
+mod runtime;
 
 use std::fs;
 use std::io::Read as _;
@@ -16,6 +18,7 @@ use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Done, PartitionState, Restart, Verb};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::{Places, StartedBy};
+use runtime::runtime;
 
 /// Longest wait of a test: long enough for the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -44,12 +47,10 @@ impl Site {
              \"desk.img\"{words} }}\n[partition.vcr]\ncpus = [0]\nmemory = \"192 MiB\"\n{rest}"
         );
         let site = quietcore_site::read("line.toml", text.as_bytes(), &catalogue());
-        let own = std::env::current_exe().expect("a test has a path");
-        let target = own.parent().and_then(Path::parent).expect("target/debug/deps/disk");
         let plan = Plan {
             site: Arc::new(site.unwrap_or_else(|problems| panic!("{problems}"))),
             site_file: self.folder.path().join("line.toml"),
-            runtime: target.join("examples/supervised"),
+            runtime: runtime(),
             start: Restart::Warm,
             controls: None,
             started_by: StartedBy::this_process(),

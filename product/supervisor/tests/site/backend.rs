@@ -2,13 +2,13 @@
 //!
 //! Partitions are processes, or what `QUIETCORE_TEST_BACKEND` names: one word for all partitions of
 //! a site, or a word for each, with commas between them; `linux` stands for a Linux guest of QEMU,
-//! whose image is the folder `QUIETCORE_TEST_IMAGE`. `QUIETCORE_TEST_CONTAINERS` names what runs
-//! containers.
+//! `xen-linux` for one of Xen, whose image is the folder `QUIETCORE_TEST_IMAGE`.
+//! `QUIETCORE_TEST_CONTAINERS` names what runs containers.
 
 use std::time::Duration;
 
 /// Longest wait of a test: long enough for the busiest machine, and an emulated one.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Returns a site file whose partitions are of the backend under test.
 pub(crate) fn realised(text: &str) -> String {
@@ -21,16 +21,16 @@ pub(crate) fn realised(text: &str) -> String {
     let mut realised = pieces.next().unwrap_or_default().to_owned();
     for (piece, backend) in pieces.zip(backends.split(',').cycle()) {
         let accelerator = if has_kvm { "kvm" } else { "tcg" };
-        let (backend, machine) = match backend {
-            "linux" => {
-                let image = std::env::var("QUIETCORE_TEST_IMAGE").expect("the image of a guest");
-                ("qemu", format!(", system = \"linux\", image = \"{image}\""))
-            }
-            other => (other, String::new()),
+        let linux = || {
+            let image = std::env::var("QUIETCORE_TEST_IMAGE").expect("the image of a guest");
+            format!("system = \"linux\", image = \"{image}\"")
         };
-        let guest = match backend {
-            "qemu" => format!("guest = {{ accelerator = \"{accelerator}\"{machine} }}\n"),
-            _ => String::new(),
+        let accelerator = format!("accelerator = \"{accelerator}\"");
+        let (backend, guest) = match backend {
+            "linux" => ("qemu", format!("guest = {{ {accelerator}, {} }}\n", linux())),
+            "qemu" => ("qemu", format!("guest = {{ {accelerator} }}\n")),
+            "xen-linux" => ("xen", format!("guest = {{ {} }}\n", linux())),
+            other => (other, String::new()),
         };
         realised += &format!("[[partition]]\nbackend = \"{backend}\"\n{guest}{piece}");
     }

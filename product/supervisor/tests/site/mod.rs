@@ -1,9 +1,10 @@
 //! A running site for tests: a small program in a real partition, and a client beside it.
 
 mod backend;
+mod runtime;
 
 use std::error::Error as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use quietcore_supervisor::control::{Activity, Applied, Change, ChangeKind, Resta
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::{Monitor, MonitorError};
 use quietcore_supervisor::places::{Places, StartedBy};
+use runtime::runtime;
 
 /// A site file with one partition, whose program `counter` may crash, loop and fail.
 ///
@@ -41,14 +43,6 @@ watchdog = "1 s"
 retain = ["counter_DW.total"]
 restart = { limit = 3, wait = "10 ms" }
 "#;
-
-fn runtime() -> PathBuf {
-    let own = std::env::current_exe().expect("a test has a path");
-    let folder = own.parent().and_then(Path::parent).expect("target/debug/deps/running");
-    let partition = folder.join("examples/supervised");
-    assert!(partition.exists(), "build it first: `cargo build -p quietcore-supervisor --examples`");
-    partition
-}
 
 pub(crate) struct Site {
     pub(crate) folder: tempfile::TempDir,
@@ -88,7 +82,8 @@ impl Site {
         let site = quietcore_site::read("press.toml", self.text.as_bytes(), &catalogue());
         let site = site.expect("a good site file");
         let store = || Store::new(self.folder.path().join("journal"));
-        let changes = !site.traffic().is_empty() || !site.cards().is_empty();
+        let changes =
+            !site.traffic().is_empty() || !site.cards().is_empty() || !site.pools().is_empty();
         let controls = changes.then(|| Controls::new(LiveSettings::default(), store()));
         let plan = Plan {
             site: Arc::new(site),

@@ -78,6 +78,21 @@ fn every_partition_counts_its_own_signals() {
     ];
     assert_eq!(defines(&site, "axis").unwrap(), of_axis);
     assert_eq!(defines(&site, "log").unwrap(), ["ComConf_ComSignal_alarms_code=0u"]);
+    let carried = carried(&site, "axis");
+    let named = |is_received| {
+        let some = carried.iter().filter(move |it| it.is_received == is_received);
+        some.map(|it| (it.name.as_str(), it.is_group)).collect::<Vec<_>>()
+    };
+    let received = [
+        ("set_point_speed", false),
+        ("set_point_code", false),
+        ("set_point_offset", false),
+        ("set_point_enabled", false),
+        ("set_point", true),
+    ];
+    assert_eq!(named(true), received);
+    let sent = [("alarms_code", false), ("actual_position", false), ("actual", true)];
+    assert_eq!(named(false), sent);
     let jobs = jobs(&site, "axis");
     let told: Vec<_> = jobs.iter().map(|job| (job.name.as_str(), job.sends)).collect();
     assert_eq!(told, [("set-point", false), ("alarms", true), ("actual", true)]);

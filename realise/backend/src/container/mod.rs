@@ -36,6 +36,7 @@ use std::time::Duration;
 use command_fds::{CommandFdExt as _, FdMapping, FdMappingCollision};
 use quietcore_host::Source;
 use quietcore_host::process::ProcessName;
+use quietcore_process::setting;
 use quietcore_site::{Obstacle, Partition};
 use quietcore_units::{ByteSize, CpuSet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -85,8 +86,14 @@ impl ContainerWish {
 
     /// Returns what a probe asks for.
     pub(crate) fn of_probe(needs: ProbeNeeds) -> Self {
-        let ProbeNeeds { cpus, memory, is_real_time: real_time } = needs;
-        Self { cpus, memory, real_time, ..Self::default() }
+        let ProbeNeeds { cpus, memory, is_real_time, uses_network } = needs;
+        Self {
+            cpus,
+            memory,
+            reads: Vec::new(),
+            host_network: uses_network,
+            real_time: is_real_time,
+        }
     }
 }
 
@@ -252,10 +259,13 @@ impl Inside {
         self.pid.as_raw_nonzero().get().cast_unsigned()
     }
 
-    /// Kills it, and with it all others in the container.
+    /// Kills it, and with it all others in the container, and takes its real-time priority, at
+    /// which it might get no processor to end on.
     fn kill(&self) {
-        // This fails only if it has ended already.
-        let _ = pidfd_send_signal(&self.process, Signal::KILL);
+        // This fails only if it has ended already, and its number may be another's then.
+        if pidfd_send_signal(&self.process, Signal::KILL).is_ok() {
+            setting::make_ordinary(self.process_id());
+        }
     }
 }
 

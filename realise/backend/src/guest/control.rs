@@ -6,9 +6,12 @@ use std::fs::File;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use quietcore_boot::board::{BoardPage, OrderWord};
 use quietcore_boot::devices::{
-    ALIGNMENT, END, INTRODUCTION, INTRODUCTION_WORDS, Introduction, POST_OFFSET, RECORDS_PLACE,
+    ALIGNMENT, BOARD, END, INTRODUCTION, INTRODUCTION_WORDS, Introduction, POST_OFFSET,
+    RECORDS_BYTES, RECORDS_PLACE,
 };
+use quietcore_boot::places::PAGE_BYTES;
 use quietcore_boot::post::bytes_for;
 use quietcore_boot::{
     CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HOST_TIME_WORDS, HostPage, HostTime, Moment,
@@ -20,6 +23,9 @@ use quietcore_units::ByteSize;
 use super::POST_BYTES;
 
 const WORD_BYTES: usize = size_of::<AtomicU64>();
+
+/// The parts that every guest needs are on the pages of the records and the one behind them.
+const _: () = assert!(END + 8 <= RECORDS_BYTES + PAGE_BYTES && INTRODUCTION >= RECORDS_BYTES);
 
 /// The control memory, mapped for as long as this process lives.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +50,14 @@ impl Control {
         ByteSize::new(code_offset() + 2 * slot.get().next_multiple_of(ALIGNMENT))
     }
 
-    /// Begins it in memory that is zero and has at least [`bytes`](Self::bytes). It is not given
-    /// back.
+    /// Returns the bytes that it needs for a guest without post and code, whose job comes by a
+    /// port.
+    pub(crate) const fn bytes_without_post() -> ByteSize {
+        ByteSize::new(RECORDS_BYTES + PAGE_BYTES)
+    }
+
+    /// Begins it in memory that is zero and has at least [`bytes`](Self::bytes), or no post. It is
+    /// not given back.
     pub(crate) fn of(memory: Shared, slot: ByteSize) -> Self {
         let slot = slot.get().next_multiple_of(ALIGNMENT);
         let control = Self { memory: Box::leak(Box::new(memory)), slot };
@@ -86,6 +98,21 @@ impl Control {
     pub(crate) fn write_page(&self, page: &HostPage) {
         let written = self.memory.write(HOST_PAGE - RECORDS_PLACE, &page.to_bytes());
         written.expect("the memory is larger");
+    }
+
+    /// Returns the page of a clock board as memory of its own.
+    ///
+    /// # Errors
+    /// When it can't be mapped.
+    pub(crate) fn board(&self) -> Result<Shared, SharedError> {
+        self.memory.part(BOARD, PAGE_BYTES)
+    }
+
+    /// Begins that page, before the guest looks for it. Returns the word of the guest's orders.
+    pub(crate) fn begin_board(&self) -> OrderWord<'static> {
+        let words = self.words(BOARD, OrderWord::INDEX + 1);
+        BoardPage::new(words.first_chunk().expect("so many were asked for")).begin();
+        OrderWord::new(&words[OrderWord::INDEX])
     }
 
     /// Tells the guest the time, for one thread.

@@ -57,6 +57,10 @@ mod tests {
         assert!(words(&panic, &guest, &programs).contains("panicked"));
         let twice = CrashRecord { vector: CrashRecord::HELD_BACK, ..record(1) };
         assert!(words(&twice, &guest, &programs).contains("while it held interrupts back"));
+        // Behind "it reset itself", by these words the lab knows a guest that its emulator felled.
+        let fell = CrashRecord { vector: 8, instruction: 0xFFF0, ..CrashRecord::default() };
+        let text = "the guest crashed: double fault at 0xfff0, stack 0x0";
+        assert_eq!(words(&fell, &guest, &programs), text);
         let unknown = CrashRecord { vector: 77, ..record(1) };
         assert!(words(&unknown, &guest, &programs).contains(": exception at 0x1,"));
     }

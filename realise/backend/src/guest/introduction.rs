@@ -4,20 +4,24 @@
 use std::time::{Duration, Instant};
 
 use quietcore_boot::devices::Lead;
-use quietcore_boot::{HostPage, Moment};
+use quietcore_boot::{AddressRange, HostPage, Moment, places};
 use quietcore_clock::Counter as HostCounter;
 use quietcore_exchange::Region;
 use quietcore_microvm::processor::counter::Counter;
 use quietcore_process::remark::remark;
+use quietcore_units::ByteSize;
 
-use super::control::Control;
+use super::control::{Control, post_bytes};
 
 /// Rate at which counts of the host's counter are compared; any will do.
 const ANY_RATE: u64 = 1_000_000_000;
 
 /// Longest time until the guest's first instructions, firmware before them; less than the
 /// supervisor waits for the first cycle.
-const BOOT: Duration = Duration::from_secs(50);
+const BOOT: Duration = Duration::from_secs(100);
+/// Time between two looks at a guest that boots, and at one that is slow to answer.
+const BOOT_LOOK: Duration = Duration::from_millis(1);
+const ROUND_LOOK: Duration = Duration::from_micros(50);
 /// The guest's counter is compared with the host's in a round of this length at most, in counts, or
 /// somebody is told: some 0.3 ms.
 const WIDTH_USUAL: u64 = 1 << 20;
@@ -38,10 +42,12 @@ pub(crate) fn introduce(
     let mut looks = 0_u32;
     let goes_on = || {
         looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(1 << 12) {
-            std::thread::sleep(Duration::from_micros(50));
+        // A guest that boots needs the CPU more than who waits for it.
+        let waits = !introduction.has_begun();
+        if waits || looks.is_multiple_of(1 << 12) {
+            std::thread::sleep(if waits { BOOT_LOOK } else { ROUND_LOOK });
         }
-        let is_time_to_look = looks.is_multiple_of(1 << 16);
+        let is_time_to_look = looks.is_multiple_of(if waits { 1 << 5 } else { 1 << 16 });
         !is_time_to_look || (ended().is_none() && Instant::now() < end && !region.stop_requested())
     };
     let lead = introduction.answer(HostCounter::read, goes_on);
@@ -85,6 +91,17 @@ fn rate(first: Moment, last: Moment) -> u64 {
     let passed = last.host_ns.saturating_sub(first.host_ns).max(1);
     let rate = u128::from(counts) * 1_000_000_000 / u128::from(passed);
     u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+/// Returns the host page of a guest with so much memory, in which the time is missing.
+pub(crate) fn host_page(memory: ByteSize, region: Region<'_>) -> HostPage {
+    let bytes = (region.layout().bytes as u64).next_multiple_of(places::PAGE_BYTES);
+    HostPage {
+        memory_bytes: memory.get(),
+        exchange: AddressRange { address: places::EXCHANGE, bytes },
+        job: AddressRange { address: places::POST, bytes: post_bytes() },
+        ..HostPage::default()
+    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,9 @@ use std::thread;
 
 use quietcore_exchange::TaskState;
 use quietcore_fieldbus::JobError;
-use quietcore_microvm::net::{Link, Readiness};
+use quietcore_microvm::net::{ADDRESS, Link, Readiness};
 use quietcore_microvm::sandbox::{self, Calls, Violation};
+use quietcore_probe::ethercat::process::Line;
 use quietcore_process::exchange::Exchange;
 use quietcore_process::remark::remark;
 use quietcore_process::setting;
@@ -35,10 +36,7 @@ use crate::fieldbus::wire::AnyWire;
 use crate::fieldbus::{FieldbusJob, InterfaceJob};
 use crate::guest::in_words;
 
-/// MAC address of the guest's interface, administered locally (IEEE 802, clause 8.2).
-pub(crate) const ADDRESS: [u8; 6] = [0x02, 0x51, 0x43, 0, 0, 1];
-
-/// Returns that address as it is written.
+/// Returns the MAC address of the guest's interface as it is written.
 pub(crate) fn address_in_words() -> String {
     ADDRESS.map(|byte| format!("{byte:02x}")).join(":")
 }
@@ -56,15 +54,27 @@ pub(crate) struct ServingNeeds {
 }
 
 impl ServingNeeds {
+    const SIMULATED: Self = Self { is_virtual: false, takes_memory: true };
+
     /// Returns the needs of the thread behind which this interface is.
     pub(crate) fn of(interface: &InterfaceJob) -> Self {
         match interface {
-            InterfaceJob::Simulated { .. } => Self { is_virtual: false, takes_memory: true },
+            InterfaceJob::Simulated { .. } => Self::SIMULATED,
             InterfaceJob::Card { .. } => Self { is_virtual: false, takes_memory: false },
-            InterfaceJob::Network { name, .. } => {
-                Self { is_virtual: is_virtual(Path::new(INTERFACES), name), takes_memory: false }
-            }
+            InterfaceJob::Network { name, .. } => Self::of_network(name),
         }
+    }
+
+    /// Returns the needs of the thread behind which the line of a probe is.
+    pub(crate) fn of_line(line: &Line) -> Self {
+        match line {
+            Line::Simulated(_) => Self::SIMULATED,
+            Line::Interface { name, .. } => Self::of_network(name),
+        }
+    }
+
+    fn of_network(name: &str) -> Self {
+        Self { is_virtual: is_virtual(Path::new(INTERFACES), name), takes_memory: false }
     }
 }
 

@@ -9,13 +9,13 @@
 use std::sync::Arc;
 
 use quietcore_microvm::machine::Machine;
-use quietcore_microvm::net::{Net, Service};
+use quietcore_microvm::net::{ADDRESS, Net, Service};
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos, Scheduling};
 use vmm_sys_util::eventfd::EventFd;
 
 use crate::fieldbus::{FieldbusJob, InterfaceJob};
-use crate::guest::network::{self, ADDRESS, FieldbusLink, ServingNeeds};
+use crate::guest::network::{self, FieldbusLink, ServingNeeds};
 
 /// The network of a guest, not served yet.
 pub(super) struct Network {

@@ -38,7 +38,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use crate::container::ContainerError;
 use crate::job::Job;
-use crate::surroundings::{STOP_GRACE, Start, Surroundings};
+use crate::surroundings::{STOP_GRACE, Start, Surroundings, kill};
 use crate::xen::XenError;
 use hold::{BySignal, Holder, Means};
 use orders::Orders;
@@ -180,11 +180,11 @@ impl Partition {
         let mut job = Cow::Borrowed(job);
         let mut around = room.surround()?;
         let share = room.hold_share()?;
-        let exchange = Arc::new(around.make_exchange(shape)?);
+        let exchange = Arc::new(around.make_exchange(shape, &job)?);
         let file = OwnedFd::from(exchange.file().map_err(PartitionError::Job)?);
         files.push(file);
         let mut command = Command::new(program);
-        let (device, owner) = (exchange.device(), room.owner_arguments());
+        let (device, owner) = (exchange.device().cloned(), room.owner_arguments());
         let start = Start { program, files, device, owner };
         around.prepare(start, &mut job, &mut command)?;
         let mut partition = Self::spawn(command, exchange, around)?;
@@ -275,6 +275,12 @@ impl Partition {
         self.share.as_ref()
     }
 
+    /// Looks at what its backend keeps around it, and returns what is not as it should be; as a
+    /// sentence. May take as long as a program that is asked.
+    pub fn drift(&self) -> Option<String> {
+        self.around.drift()
+    }
+
     /// Returns the number of its process among the host's.
     pub fn process_id(&self) -> u32 {
         self.around.process_id().unwrap_or_else(|| self.child.id())
@@ -352,7 +358,8 @@ impl Partition {
     }
 
     /// Ends the partition and waits for its process, which is killed if it takes longer than 2 s,
-    /// or than a guest from its disk has to shut down. The exchange stays readable.
+    /// or than a guest from its disk has to shut down. One that gets no processor at its priority
+    /// then has the ordinary policy, at which it ends. The exchange stays readable.
     ///
     /// # Errors
     /// [`PartitionError::Wait`] when the process can't be waited for.
@@ -375,7 +382,7 @@ impl Partition {
                     self.orders = None;
                     self.around.kill(&mut self.child).map_err(PartitionError::Wait)?;
                 }
-                Some(_) => self.child.kill().map_err(PartitionError::Wait)?,
+                Some(_) => kill(&mut self.child).map_err(PartitionError::Wait)?,
             }
             thread::sleep(Duration::from_millis(5));
         }

@@ -68,6 +68,11 @@ impl Room {
         &self.partition
     }
 
+    /// Returns the setting of the backend that realises it.
+    pub fn setting(&self) -> &BackendSetting {
+        &self.setting
+    }
+
     /// Returns what it has in common with the rooms of other partitions.
     pub(crate) fn common(&self) -> &Rooms {
         &self.common

@@ -24,7 +24,8 @@ use quietcore_units::{ByteSize, Causes};
 
 use crate::interior::Ready;
 use crate::job::Job;
-use crate::qemu::{disk, linux};
+use crate::linux;
+use crate::qemu::disk;
 
 /// Stack of the thread that reads orders, in bytes.
 const LIFE_STACK_BYTES: usize = 256 << 10;
@@ -45,10 +46,9 @@ fn stacks_of(tasks: usize) -> u64 {
     (tasks + THREADS_BESIDE) as u64 * STACK_BYTES_MAX
 }
 
-/// The name of the exchange on the command line: the number of its file, which is memory of a
-/// device where `@ADDRESS+BYTES` follows: `/dev/mem` in a Linux guest, or pages that Xen grants a
-/// domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The name of the exchange on the command line: the number of its file, behind which `@` and JSON
+/// follow where it is memory of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExchangeName {
     pub(crate) descriptor: i32,
     pub(crate) device: Option<DeviceMemory>,
@@ -59,8 +59,7 @@ impl ExchangeName {
         let Some((descriptor, place)) = text.split_once('@') else {
             return Some(Self { descriptor: text.parse().ok()?, device: None });
         };
-        let (address, bytes) = place.split_once('+')?;
-        let device = DeviceMemory { address: address.parse().ok()?, bytes: bytes.parse().ok()? };
+        let device = serde_json::from_str(place).ok()?;
         Some(Self { descriptor: descriptor.parse().ok()?, device: Some(device) })
     }
 }
@@ -68,7 +67,8 @@ impl ExchangeName {
 impl fmt::Display for ExchangeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.descriptor)?;
-        self.device.map_or(Ok(()), |it| write!(f, "@{}+{}", it.address, it.bytes))
+        let Some(device) = &self.device else { return Ok(()) };
+        write!(f, "@{}", serde_json::to_string(device).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -190,8 +190,10 @@ fn serve_job(exchange: Option<ExchangeName>) -> Result<(), String> {
             Job::Disk(setting) => disk::run(setting, region),
             Job::Neighbour(job) => crate::neighbour::serve(job, region),
             Job::Linux(job) => linux::run(job, region, memory.file(), &orders),
-            Job::Measurement(job) => {
-                crate::measuring::serve(job, &OpenExchange { region, file: memory.file() })
+            Job::Measurement { measurement, interior } => {
+                let hypervisor = &*interior.hypervisor();
+                let exchange = OpenExchange { region, file: memory.file(), hypervisor };
+                crate::measuring::serve(measurement, &exchange)
             }
             Job::Program { program, fieldbus, .. } => {
                 ready.run(program, fieldbus.as_ref(), region, &memory, &orders)
@@ -223,17 +225,23 @@ fn end_if_failed(run: Result<(), String>) {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_boot::xen::Announcement;
+    use quietcore_process::in_guest::granted::Granted;
+
     use super::*;
 
     #[test]
     fn an_exchange_is_a_file_or_a_devices_memory() {
-        let device = Some(DeviceMemory { address: 0xfe80_0000, bytes: 2 << 20 });
-        for name in
-            [ExchangeName { descriptor: 7, device: None }, ExchangeName { descriptor: 9, device }]
-        {
+        let announced = Announcement::parse(b"1025 77 78").unwrap();
+        let memory = [
+            DeviceMemory::Stretch { address: 0xfe80_0000, bytes: 2 << 20 },
+            DeviceMemory::Granted(Granted::from(&announced)),
+        ];
+        for device in memory.map(Some).into_iter().chain([None]) {
+            let name = ExchangeName { descriptor: 7, device };
             assert_eq!(ExchangeName::read(&name.to_string()), Some(name));
         }
-        for wrong in ["", "x", "7@", "7@1", "7@x+1", "7@1+x", "@1+2"] {
+        for wrong in ["", "x", "7@", "7@1", "7@{}", "@{\"stretch\":{\"address\":0,\"bytes\":1}}"] {
             assert_eq!(ExchangeName::read(wrong), None, "{wrong}");
         }
     }

@@ -52,6 +52,16 @@ impl Doorbell {
     }
 }
 
+impl Doorbell {
+    /// Returns the event file by which the guest is called, once more.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub(super) fn line(&self) -> io::Result<OwnedFd> {
+        self.event.try_clone()
+    }
+}
+
 impl Attention for Doorbell {
     fn call(&self) {
         // It is full after more calls than anybody makes, and the guest is called then.

@@ -107,12 +107,12 @@ pub(super) fn process_of_thread(own: u32, thread: u32) -> Option<u32> {
 }
 
 /// Why nobody explains late releases of a guest, as the end of a sentence.
-pub(super) const UNEXPLAINED: &str = "the guest's own kernel releases the tasks, and can't stop \
+pub(crate) const UNEXPLAINED: &str = "the guest's own kernel releases the tasks, and can't stop \
                                       the trace of this one; this one sees the guest's processors \
                                       and not what runs on them";
 
 /// Returns what emulates the processor of a guest, as the end of a sentence.
-pub(super) fn emulation(accelerator: Accelerator) -> Option<&'static str> {
+pub(crate) fn emulation(accelerator: Accelerator) -> Option<&'static str> {
     (accelerator == Accelerator::Tcg).then_some("emulated by QEMU (TCG)")
 }
 
@@ -151,7 +151,7 @@ impl Machine for OwnKernel {
     const DEVICE_BYTES_MIN: usize = ALIGNMENT as usize;
 
     fn enter(&self, start: &mut Start<'_>, job: &mut Cow<'_, Job>) -> Result<(), PartitionError> {
-        if let Job::Program { interior, .. } = job.to_mut() {
+        if let Some(interior) = job.to_mut().interior_of_guest() {
             let file = self.delivery.file().map_err(PartitionError::Job)?;
             let setting = self.setting.clone();
             *interior = Interior::qemu(QemuInterior { setting, delivery: file.as_raw_fd() });

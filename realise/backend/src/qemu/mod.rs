@@ -15,20 +15,24 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `board` | the clock board of a guest that measures |
 //! | [`disk`] | guests that start from their disks, any operating system |
 //! | `doorbell` | its device, and the call for the guest's attention |
 //! | `emulator` | QEMU's process |
 //! | `host` | the surroundings of the partition's process |
-//! | [`linux`] | guests that run Linux |
+//! | `linux` | guests that run Linux |
+//! | `measuring` | guests that measure |
 //! | `monitor` | QEMU's monitor |
 //! | `network` | the wire of its fieldbus, behind a socket |
 //! | `setting` | the words of the site file about the guest |
 
+mod board;
 pub mod disk;
 mod doorbell;
 mod emulator;
 mod host;
-pub mod linux;
+pub(crate) mod linux;
+mod measuring;
 mod monitor;
 mod network;
 mod setting;
@@ -43,6 +47,7 @@ use std::sync::Arc;
 use quietcore_boot::post::Poster;
 use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
 use quietcore_exchange::{Region, Slot};
+use quietcore_guests::Image;
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
 use quietcore_microvm::slot::Shared;
 use quietcore_process::remark::remark;
@@ -61,9 +66,9 @@ use rustix::thread::{CapabilitySet, capabilities};
 use crate::fieldbus::FieldbusJob;
 use crate::guest::channels::Channels;
 use crate::guest::console::into;
-use crate::guest::control::{Control, post_bytes};
+use crate::guest::control::Control;
 use crate::guest::delivery::Delivery;
-use crate::guest::introduction::{introduce, moment, now_by_host};
+use crate::guest::introduction::{host_page, introduce, moment, now_by_host};
 use crate::guest::mail::Mail;
 use crate::guest::network::{mapped, words};
 use crate::guest::programs::{self, Programs, slot_size};
@@ -74,6 +79,7 @@ use emulator::{Emulator, Parts, status_of_guest};
 use monitor::Monitor;
 use network::Network;
 
+pub(crate) use host::{UNEXPLAINED, emulation};
 pub(crate) use setting::QemuInterior;
 pub use setting::QemuSetting;
 
@@ -138,7 +144,7 @@ impl Ready {
             memory: interior.setting.memory,
             // Locked, the translations of an emulated processor would take a gigabyte.
             locks: is_real && memory_refused.is_none(),
-            image: image()?,
+            image: image_file(quietcore_guests::PARTITION)?,
             doorbell: doorbell_end,
             monitor: monitor_end,
             network: network_end,
@@ -165,7 +171,7 @@ impl Ready {
             words,
             channels: channels.places,
             first,
-            page: page(&interior.setting, region),
+            page: host_page(interior.setting.memory, region),
             begun,
             memory_refused,
             console: lines,
@@ -257,17 +263,6 @@ fn open_network(
     Ok(network.transpose()?.unzip())
 }
 
-/// Returns the host page of a guest, in which the time is missing.
-fn page(setting: &QemuSetting, region: Region<'_>) -> HostPage {
-    let bytes = (region.layout().bytes as u64).next_multiple_of(places::PAGE_BYTES);
-    HostPage {
-        memory_bytes: setting.memory.get(),
-        exchange: AddressRange { address: places::EXCHANGE, bytes },
-        job: AddressRange { address: places::POST, bytes: post_bytes() },
-        ..HostPage::default()
-    }
-}
-
 /// Checks that QEMU, which takes more memory than this process, may lock all of it.
 fn may_lock_much() -> io::Result<()> {
     let has_limit = getrlimit(Resource::Memlock).current.is_some();
@@ -304,9 +299,9 @@ fn outcome(
     }
 }
 
-/// Returns the image of partitions as a file.
-fn image() -> Result<File, String> {
-    let bytes = quietcore_guests::PARTITION.bytes().map_err(in_words)?;
+/// Returns an image as a file.
+fn image_file(image: Image) -> Result<File, String> {
+    let bytes = image.bytes().map_err(in_words)?;
     let file = memfd_create("quietcore-image", MemfdFlags::CLOEXEC);
     let mut file = File::from(file.map_err(|error| format!("the guest's image: {error}"))?);
     file.write_all(bytes).map_err(|error| format!("the guest's image: {error}"))?;

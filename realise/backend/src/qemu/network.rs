@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use quietcore_microvm::net::{Link, Readiness};
+use quietcore_probe::ethercat::process::Line;
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Nanos, Scheduling};
 use quietcore_wire::FRAME_BYTES_MAX;
@@ -25,6 +26,7 @@ use rustix::net::{
 };
 
 use crate::fieldbus::FieldbusJob;
+use crate::guest::in_words;
 use crate::guest::network::{self, FieldbusLink, ServingNeeds};
 
 /// Shortest frame that has two addresses and a type.
@@ -38,7 +40,7 @@ const PAUSE: Nanos = Nanos::from_micros(50);
 
 /// The network of a guest, not served yet.
 pub(super) struct Network {
-    carrier: Carrier<FieldbusLink>,
+    carrier: Carrier<Box<dyn Link>>,
     needs: ServingNeeds,
 }
 
@@ -52,9 +54,20 @@ impl Network {
         exchange: Arc<Exchange>,
     ) -> Result<(Self, OwnedFd), String> {
         let link = FieldbusLink::open(job, exchange)?;
+        Self::over(Box::new(link), ServingNeeds::of(&job.interface))
+    }
+
+    /// Opens the line of a probe, whose guest sends frames of EtherCAT and no others.
+    ///
+    /// # Errors
+    /// When the line or the socket can't be had; in words.
+    pub(super) fn of_line(line: &Line) -> Result<(Self, OwnedFd), String> {
+        Self::over(line.link().map_err(in_words)?, ServingNeeds::of_line(line))
+    }
+
+    fn over(link: Box<dyn Link>, needs: ServingNeeds) -> Result<(Self, OwnedFd), String> {
         let (carrier, end) =
             Carrier::new(link).map_err(|error| format!("the guest's network: {error}"))?;
-        let needs = ServingNeeds::of(&job.interface);
         Ok((Self { carrier, needs }, end))
     }
 

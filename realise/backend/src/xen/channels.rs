@@ -123,7 +123,7 @@ fn open(
     let entries: Vec<Entry> = job.entries.iter().copied().map(Entry::from).collect();
     let bytes = channel_bytes(&entries).map_err(in_words)?;
     let area = GrantedArea::create(domain, bytes as u64).map_err(in_words)?;
-    let memory = DeviceMemory { address: 0, bytes: area.bytes() };
+    let memory = DeviceMemory::first(area.bytes());
     let file = area.file().try_clone().map_err(in_words)?;
     let own = ChannelMemory::create_in_device(&entries, file, memory).map_err(in_words)?;
     let own = leak(own);

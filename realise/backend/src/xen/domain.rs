@@ -5,41 +5,52 @@
 //! there is no instant at which nobody would end one.
 //!
 //! ```text
-//! host ── input ──► keeper: xl create ─ "made" ─ waits ─ end of input ─ xl destroy
+//! host ── input ──► keeper: xl create ─ "made NUMBER" ─ waits ─ end of input ─ xl destroy
 //! ```
+//!
+//! `xl` waits without end for Xen's store where that has gone. The host looks before it asks, and
+//! destroys a domain without `xl` where it must ([`quietcore_xen::destroy`]).
 //!
 //! A keeper may be killed. What is left then has a name of ours and of a process that is no more
 //! ([`DomainName`]), and is swept ([`leftovers`](super::leftovers)) before the next domain is made.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use quietcore_host::Source;
-use quietcore_host::facts::Virtualization;
+use quietcore_settings::ToolError;
 use quietcore_units::{ByteSize, CpuSet};
-use quietcore_xen::DomainId;
+use quietcore_xen::{DomainId, Store, StoreError};
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::XenSetting;
 use super::leftovers::{self, DomainName};
+use super::xl::Xl;
 use crate::process::on_one_line;
 
-/// The keeper. Its name is `$0`; `xl` is `$1`, the configuration `$2`, the domain `$3`.
+/// The keeper. Its name is `$0`; `xl` is `$1`, the configuration `$2`, the domain `$3`. A host that
+/// is killed while the domain is made hears nothing any more, which must not end the keeper. A
+/// store that was started anew knows no names, so the domain is destroyed by its number.
 const KEEPER: &str = "\
-    trap '' HUP INT TERM; \
+    trap '' HUP INT TERM PIPE; \
     \"$1\" create -q -e -p \"$2\" >&2 </dev/null || exit 1; \
-    echo made; read -r _; \"$1\" destroy \"$3\" </dev/null >/dev/null 2>&1";
-/// The keeper's answer when the domain is there.
-const MADE: &str = "made";
+    number=$(\"$1\" domid \"$3\" </dev/null) || number=$3; \
+    echo \"made $number\"; read -r _; \"$1\" destroy \"$number\" </dev/null >/dev/null 2>&1";
+/// The keeper's answer when the domain is there, before its number.
+const MADE: &str = "made ";
+/// Longest time that `xl` takes to make a domain, on a machine that has much to do.
+const CREATE_MAX: Duration = Duration::from_secs(120);
 /// Longest time that `xl` takes to destroy a domain, on a machine that has much to do.
 const DESTROY_MAX: Duration = Duration::from_secs(20);
-/// Time between two looks whether it has.
+/// Time between two looks whether it has, and how many there are for each at Xen's store.
 const LOOK: Duration = Duration::from_millis(5);
+const LOOKS_PER_STORE: u32 = 50;
 /// The unit in which Xen counts the memory of a domain, in bytes.
 const MIB: u64 = 1 << 20;
 
@@ -58,12 +69,21 @@ pub enum DomainError {
         #[source]
         because: io::Error,
     },
+    /// `xl` would wait for Xen's store, which has gone.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// `xl` does not make it.
     #[error("`xl create` failed: {said}")]
     Refused {
         /// The words of `xl` on standard error, on one line.
         said: String,
     },
+    /// `xl` does not do something else.
+    #[error(transparent)]
+    Xl(#[from] ToolError),
+    /// `xl` makes none in time.
+    #[error("`xl create` did not end within {} s", CREATE_MAX.as_secs())]
+    Slow,
     /// Its processor may run on other CPUs than it was given.
     #[error("the domain's processor was to run on CPU {asked}, and Xen lets it run on {found}")]
     Affinity {
@@ -74,12 +94,34 @@ pub enum DomainError {
     },
 }
 
+/// The parts that a domain is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Machine {
+    /// The size of its memory, which Xen counts in MiB.
+    pub(super) memory: ByteSize,
+    /// CPUs that each of its processors may run on; `None` where those are any.
+    pub(super) processors: Vec<Option<CpuSet>>,
+    pub(super) start: Image,
+}
+
+/// The files that a domain starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Image {
+    /// A program of its own.
+    Program(&'static [u8]),
+    /// A kernel of Linux with the files that it starts from, and words for it.
+    Linux { kernel: PathBuf, initramfs: PathBuf, words: &'static str },
+}
+
 /// A domain that waits for its first instruction, or runs. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Domain {
     keeper: Child,
     input: Option<ChildStdin>,
-    id: DomainId,
+    /// Its number, once it is made.
+    id: Option<DomainId>,
+    /// CPUs that each of its processors may run on; `None` where those are any.
+    processors: Vec<Option<CpuSet>>,
 }
 
 impl Domain {
@@ -87,15 +129,22 @@ impl Domain {
     ///
     /// # Errors
     /// [`DomainError`]; then there is none.
-    pub(super) fn create(
-        name: &DomainName,
-        setting: &XenSetting,
-        image: &[u8],
-    ) -> Result<Self, DomainError> {
+    pub(super) fn create(name: &DomainName, machine: &Machine) -> Result<Self, DomainError> {
         let xl = Xl::find()?;
+        Store::connect()?;
         leftovers::clear();
-        let image = memory_file("quietcore-image", image)?;
-        let words = configuration(name, setting, &path(&image));
+        let open = |path: &PathBuf| File::open(path).map_err(system("the guest's image"));
+        // `xl` opens them by their numbers here, whatever their names are.
+        let (image, files, words) = match &machine.start {
+            Image::Program(bytes) => (memory_file("quietcore-image", bytes)?, None, ""),
+            Image::Linux { kernel, initramfs, words } => {
+                (open(kernel)?, Some(open(initramfs)?), *words)
+            }
+        };
+        let files = files.as_ref().map(path);
+        let files = files.as_deref().zip(Some(words));
+        let pool = xl.pool_of(&machine.processors);
+        let words = configuration(name, machine, pool.as_deref(), &path(&image), files);
         let words = memory_file("quietcore-domain", words.as_bytes())?;
         let mut keeper = Command::new("/bin/sh");
         keeper.args(["-c", KEEPER, "quietcore-domain", &xl.path, &path(&words), name.text()]);
@@ -103,29 +152,68 @@ impl Domain {
         let keeper = keeper.process_group(0).spawn();
         let mut keeper = keeper.map_err(system("the shell"))?;
         let input = keeper.stdin.take();
-        let answer = keeper.stdout.take().map(|pipe| {
-            let mut line = String::new();
-            BufReader::new(pipe).read_line(&mut line).map(|_| line)
-        });
-        let mut domain = Self { keeper, input, id: DomainId(0) };
-        if !matches!(answer, Some(Ok(line)) if line.trim() == MADE) {
-            return Err(DomainError::Refused { said: domain.last_words() });
+        let answer = keeper.stdout.take().and_then(|pipe| first_line(pipe, CREATE_MAX));
+        let processors = machine.processors.clone();
+        let mut domain = Self { keeper, input, id: None, processors };
+        let number =
+            answer.as_deref().and_then(|line| line.strip_prefix(MADE)?.trim().parse().ok());
+        domain.id = number.map(DomainId);
+        match answer {
+            Some(_) if domain.id.is_some() => Ok(domain),
+            Some(_) => Err(DomainError::Refused { said: domain.last_words() }),
+            None => {
+                domain.end_keeper();
+                Err(DomainError::Slow)
+            }
         }
-        domain.id = xl.number(name)?;
-        Ok(domain)
     }
 
     pub(super) fn id(&self) -> DomainId {
-        self.id
+        self.id.expect("a domain that was made has a number")
     }
 
-    /// Ends the domain, and waits until it is gone or that takes too long.
+    /// Returns what is not as it should be, while the domain runs; as a sentence.
+    pub(super) fn drift(&self) -> Option<String> {
+        if let Err(gone) = Store::connect() {
+            return Some(format!(
+                "{gone}; the domain goes on, and Xen starts no other one until it does"
+            ));
+        }
+        let xl = Xl::find().ok()?;
+        match xl.check_affinity(self.id?, &self.processors) {
+            Err(moved @ DomainError::Affinity { .. }) => Some(moved.to_string()),
+            // It has just ended, or `xl` has no time; either is seen elsewhere.
+            _ => None,
+        }
+    }
+
+    /// Ends the domain, and waits until it is gone. Where Xen's store has gone, or `xl` takes too
+    /// long, it is destroyed without both.
     pub(super) fn end(&mut self) {
         self.input = None;
         let begun = Instant::now();
-        while matches!(self.keeper.try_wait(), Ok(None)) && begun.elapsed() < DESTROY_MAX {
+        for look in 0_u32.. {
+            if !matches!(self.keeper.try_wait(), Ok(None)) {
+                return;
+            }
+            let is_hopeless = look.is_multiple_of(LOOKS_PER_STORE) && Store::connect().is_err();
+            if is_hopeless || begun.elapsed() > DESTROY_MAX {
+                break;
+            }
             thread::sleep(LOOK);
         }
+        self.end_keeper();
+        // There is nobody to be told; a later look at what is left will find it.
+        let _ = self.id.map(quietcore_xen::destroy);
+    }
+
+    /// Kills the keeper, and `xl` with it.
+    fn end_keeper(&mut self) {
+        if let Some(group) = Pid::from_raw(self.keeper.id().cast_signed()) {
+            // It fails only where nobody is left.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.keeper.wait();
     }
 
     /// Returns what a keeper has said that ends.
@@ -142,118 +230,52 @@ impl Drop for Domain {
     }
 }
 
-/// The program `xl`.
-#[derive(Debug)]
-pub(super) struct Xl {
-    path: String,
-}
-
-impl Xl {
-    /// Finds the program in the path of programs.
-    ///
-    /// # Errors
-    /// [`DomainError::NoXl`].
-    pub(super) fn find() -> Result<Self, DomainError> {
-        let path = Virtualization::find_xl(&Source::live()).get().cloned();
-        Ok(Self { path: path.ok_or(DomainError::NoXl)? })
-    }
-
-    /// Lets a domain begin.
-    ///
-    /// # Errors
-    /// [`DomainError`].
-    pub(super) fn unpause(&self, domain: DomainId) -> Result<(), DomainError> {
-        self.run(&["unpause", &domain.0.to_string()]).map(drop)
-    }
-
-    /// Checks that the processor of a domain runs on these CPUs and no others.
-    ///
-    /// # Errors
-    /// [`DomainError`].
-    pub(super) fn check_affinity(
-        &self,
-        domain: DomainId,
-        asked: &CpuSet,
-    ) -> Result<(), DomainError> {
-        let list = self.run(&["vcpu-list", &domain.0.to_string()])?;
-        let found = hard_affinity(&list).unwrap_or("what it does not say");
-        if found.parse() == Ok(*asked) {
-            return Ok(());
-        }
-        Err(DomainError::Affinity { asked: asked.to_string(), found: found.to_owned() })
-    }
-
-    /// Returns how a domain has ended, in words; `None` while it has not.
-    pub(super) fn has_ended(&self, domain: DomainId) -> Option<String> {
-        match self.run(&["list", &domain.0.to_string()]) {
-            Ok(list) => ended_state(&list).map(str::to_owned),
-            Err(_) => Some("it is gone".to_owned()),
-        }
-    }
-
-    fn number(&self, name: &DomainName) -> Result<DomainId, DomainError> {
-        let said = self.run(&["domid", name.text()])?;
-        said.trim().parse().map(DomainId).map_err(|_| DomainError::Refused { said })
-    }
-
-    /// Destroys a domain at once, whatever it does; its keys in the store go with it.
-    ///
-    /// # Errors
-    /// [`DomainError`], also when there is none.
-    pub(super) fn destroy(&self, domain: DomainId) -> Result<(), DomainError> {
-        self.run(&["destroy", &domain.0.to_string()]).map(drop)
-    }
-
-    /// Returns `true` if Xen knows the domain.
-    pub(super) fn knows(&self, domain: DomainId) -> bool {
-        self.run(&["list", &domain.0.to_string()]).is_ok()
-    }
-
-    fn run(&self, arguments: &[&str]) -> Result<String, DomainError> {
-        let output = Command::new(&self.path).args(arguments).stdin(Stdio::null()).output();
-        let output = output.map_err(system("xl"))?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-        }
-        let said = on_one_line(&String::from_utf8_lossy(&output.stderr));
-        Err(DomainError::Refused { said })
-    }
-}
-
 /// Returns the configuration of a domain, as `xl.cfg(5)` has it. Its counter is the processor's,
 /// and an end leaves it as it is, for its host to look at.
-fn configuration(name: &DomainName, setting: &XenSetting, image: &str) -> String {
-    let memory = setting.memory.get().div_ceil(MIB);
-    let cpus = setting.cpus.map_or_else(|| "all".to_owned(), |cpus| cpus.to_string());
+///
+/// `pool` has the CPUs of its processors, where that isn't dom0's; `linux` are the files that a
+/// kernel of Linux starts from, and its words.
+fn configuration(
+    name: &DomainName,
+    machine: &Machine,
+    pool: Option<&str>,
+    image: &str,
+    linux: Option<(&str, &str)>,
+) -> String {
+    let memory = machine.memory.get().div_ceil(MIB);
+    let affinity = |cpus: &Option<CpuSet>| {
+        cpus.map_or_else(|| "\"all\"".to_owned(), |cpus| format!("\"{cpus}\""))
+    };
+    let cpus: Vec<String> = machine.processors.iter().map(affinity).collect();
     let mut words = format!(
-        "name = \"{}\"\ntype = \"pvh\"\nkernel = \"{image}\"\nmemory = {memory}\nvcpus = 1\n\
-         cpus = \"{cpus}\"\ntsc_mode = \"native\"\n",
-        name.text()
+        "name = \"{}\"\ntype = \"pvh\"\nkernel = \"{image}\"\nmemory = {memory}\nvcpus = {}\n\
+         cpus = [{}]\ntsc_mode = \"native\"\n",
+        name.text(),
+        cpus.len(),
+        cpus.join(", ")
     );
+    if let Some(pool) = pool {
+        words += &format!("pool = \"{pool}\"\n");
+    }
+    if let Some((files, line)) = linux {
+        words += &format!("ramdisk = \"{files}\"\ncmdline = \"{line}\"\n");
+    }
     for end in ["poweroff", "reboot", "crash", "watchdog", "soft_reset"] {
         words += &format!("on_{end} = \"preserve\"\n");
     }
     words
 }
 
-/// Returns the CPUs that the first processor may run on, of a list with a line of titles: name,
-/// number, processor, CPU, state, time, CPUs, `/` …
-fn hard_affinity(list: &str) -> Option<&str> {
-    list.lines().nth(1)?.split_whitespace().nth(6)
-}
-
-/// Returns the state of the domain in a list with a line of titles, if it has ended: name, number,
-/// memory, processors, state; `-` for each that it is not of running, blocked, paused, shut down,
-/// crashed, dying.
-fn ended_state(list: &str) -> Option<&'static str> {
-    let state = list.lines().nth(1)?.split_whitespace().nth(4)?;
-    let is = |letter: char| state.contains(letter);
-    match () {
-        () if is('c') => Some("it crashed"),
-        () if is('s') => Some("it shut down"),
-        () if is('d') => Some("it is dying"),
-        () => None,
-    }
+/// Returns the first line that comes through a pipe; `None` if none comes for so long.
+fn first_line(pipe: impl Read + Send + 'static, longest: Duration) -> Option<String> {
+    let (to, from) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        // An error is the end of what is there. Nobody listens where it took too long.
+        let _ = BufReader::new(pipe).read_line(&mut line);
+        let _ = to.send(line);
+    });
+    from.recv_timeout(longest).ok()
 }
 
 fn memory_file(name: &str, bytes: &[u8]) -> Result<File, DomainError> {
@@ -273,8 +295,8 @@ fn system(what: &'static str) -> impl Fn(io::Error) -> DomainError {
 }
 
 /// Returns the size of a domain's memory as the domain has it: whole MiB.
-pub(super) fn memory_of(setting: &XenSetting) -> ByteSize {
-    ByteSize::new(setting.memory.get().next_multiple_of(MIB))
+pub(super) fn whole(memory: ByteSize) -> ByteSize {
+    ByteSize::new(memory.get().next_multiple_of(MIB))
 }
 
 #[cfg(test)]
@@ -284,32 +306,31 @@ mod tests {
     #[test]
     fn a_configuration_has_the_partitions_memory_and_cpus() {
         let memory = ByteSize::new((16 << 20) + 1);
-        let setting = XenSetting { memory, cpus: "1,3".parse().ok() };
-        let words = configuration(&DomainName::of("axis"), &setting, "/proc/7/fd/9");
-        for line in ["kernel = \"/proc/7/fd/9\"", "memory = 17", "cpus = \"1,3\"", "vcpus = 1"] {
+        let start = Image::Program(&[]);
+        let machine = Machine { memory, processors: vec!["1,3".parse().ok()], start };
+        let name = DomainName::of("axis");
+        let words = configuration(&name, &machine, None, "/proc/7/fd/9", None);
+        for line in ["kernel = \"/proc/7/fd/9\"", "memory = 17", "cpus = [\"1,3\"]", "vcpus = 1"] {
             assert!(words.lines().any(|it| it == line), "{line} in {words}");
         }
-        assert_eq!(memory_of(&setting), ByteSize::new(17 << 20));
-        let words =
-            configuration(&DomainName::of("axis"), &XenSetting { cpus: None, ..setting }, "");
-        assert!(words.contains("cpus = \"all\""), "{words}");
+        assert!(!words.contains("ramdisk") && !words.contains("pool"), "{words}");
+        assert_eq!(whole(memory), ByteSize::new(17 << 20));
+        let processors = vec!["1".parse().ok(), None];
+        let machine = Machine { processors, ..machine };
+        let linux = Some(("/proc/7/fd/10", "quiet -- guest"));
+        let words = configuration(&name, &machine, Some("own"), "k", linux);
+        let expected = ["cpus = [\"1\", \"all\"]", "vcpus = 2", "ramdisk = \"/proc/7/fd/10\""];
+        for line in expected.into_iter().chain(["cmdline = \"quiet -- guest\"", "pool = \"own\""]) {
+            assert!(words.lines().any(|it| it == line), "{line} in {words}");
+        }
     }
 
-    /// The lists are those of Xen 4.17 in the lab.
     #[test]
-    fn lists_of_xl_are_read() {
-        let list = "Name                                ID  VCPU   CPU State   Time(s) Affinity\n\
-                    quietcore.7.axis                     1     0    1   ---       0.0  1 / all\n";
-        assert_eq!(hard_affinity(list), Some("1"));
-        assert_eq!(hard_affinity("nonsense"), None);
-        let list = |state: &str| {
-            format!("Name    ID   Mem VCPUs\tState\tTime(s)\nquietcore.7.axis 1 16 1 {state} 0.0\n")
-        };
-        let ended = |state: &str| ended_state(&list(state));
-        assert_eq!([ended("r-----"), ended("--p---"), ended("------")], [None; 3]);
-        assert_eq!(ended("---s--"), Some("it shut down"));
-        assert_eq!(ended("---sc-"), Some("it crashed"));
-        assert_eq!(ended("---s-d"), Some("it shut down"));
-        assert_eq!(ended_state(""), None);
+    fn a_line_is_waited_for_and_not_for_ever() {
+        let [line, end] = ["made 7\nmore\n", ""].map(|text| io::Cursor::new(text.to_owned()));
+        assert_eq!(first_line(line, CREATE_MAX).as_deref(), Some("made 7\n"));
+        assert_eq!(first_line(end, CREATE_MAX).as_deref(), Some(""));
+        let (silent, _end) = io::pipe().unwrap();
+        assert_eq!(first_line(silent, Duration::from_millis(20)), None);
     }
 }

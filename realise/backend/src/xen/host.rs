@@ -3,6 +3,7 @@
 //! pages.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::process::{Child, Command};
@@ -14,9 +15,9 @@ use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::memory::DeviceMemory;
 use quietcore_scan::process::job::Order;
 use quietcore_site::Backend;
-use quietcore_xen::{GrantedArea, Store};
+use quietcore_xen::{DomainId, GrantedArea, Store};
 
-use super::domain::Domain;
+use super::domain::{Domain, Image, Machine};
 use super::leftovers::DomainName;
 use super::{XenError, XenInterior, XenSetting, announce};
 use crate::guest::delivery::Delivery;
@@ -27,8 +28,9 @@ use crate::setting::Setting;
 use crate::surroundings::{Start, Surroundings};
 
 /// Why nobody explains late releases of a domain, as the end of a sentence.
-const UNEXPLAINED: &str = "the domain's own kernel releases the tasks, and can't stop the trace of \
-                           this one; this one does not see its processor, which Xen runs";
+pub(crate) const UNEXPLAINED: &str = "the domain's own kernel releases the tasks, and can't stop \
+                                      the trace of this one; this one does not see its processor, \
+                                      which Xen runs";
 
 impl Setting for XenSetting {
     fn backend(&self) -> Backend {
@@ -45,33 +47,101 @@ impl Setting for XenSetting {
 
     fn surround(&self, room: &Room) -> Result<Box<dyn Surroundings>, PartitionError> {
         let delivery = Delivery::create().map_err(PartitionError::Job)?;
-        let (process, name) = (AmongOthers::new(room), DomainName::of(room.partition()));
-        let (setting, domain) = (self.clone(), Mutex::new(None));
-        Ok(Box::new(Host { setting, name, process, delivery, domain }))
+        Ok(Host::around(OwnKernel { setting: self.clone(), delivery }, room))
+    }
+}
+
+/// The part of a domain's surroundings by which kinds of domains differ.
+pub(super) trait Guest: fmt::Debug + Send + Sync {
+    /// Returns what the domain is made of, for a process that does `job`.
+    ///
+    /// # Errors
+    /// When that is not there.
+    fn machine(&self, job: &Job) -> Result<Machine, XenError>;
+
+    /// Enters the domain into the job of the process, and its files into the start.
+    ///
+    /// # Errors
+    /// When the domain can't have what it needs.
+    fn enter(
+        &self,
+        domain: DomainId,
+        start: &mut Start<'_>,
+        job: &mut Cow<'_, Job>,
+    ) -> Result<(), PartitionError>;
+
+    /// Returns an order as the process can carry it out.
+    ///
+    /// # Errors
+    /// When what it needs can't be handed over.
+    fn order<'o>(&self, order: &'o Order) -> io::Result<Cow<'o, Order>> {
+        Ok(Cow::Borrowed(order))
+    }
+}
+
+/// A domain with our own kernel, and the delivery of its builds.
+#[derive(Debug)]
+struct OwnKernel {
+    setting: XenSetting,
+    delivery: Delivery,
+}
+
+impl Guest for OwnKernel {
+    fn machine(&self, job: &Job) -> Result<Machine, XenError> {
+        let image = job.image().ok_or(XenError::NoImage)?.bytes().map_err(XenError::Image)?;
+        let XenSetting { memory, cpus } = self.setting;
+        Ok(Machine { memory, processors: vec![cpus], start: Image::Program(image) })
+    }
+
+    fn enter(
+        &self,
+        domain: DomainId,
+        start: &mut Start<'_>,
+        job: &mut Cow<'_, Job>,
+    ) -> Result<(), PartitionError> {
+        if let Some(interior) = job.to_mut().interior_of_guest() {
+            let file = self.delivery.file().map_err(PartitionError::Job)?;
+            let (setting, delivery) = (self.setting.clone(), file.as_raw_fd());
+            *interior = Interior::xen(XenInterior { setting, domain: domain.0, delivery });
+            // The exchange must stay the last.
+            start.files.insert(0, file);
+        }
+        Ok(())
+    }
+
+    fn order<'o>(&self, order: &'o Order) -> io::Result<Cow<'o, Order>> {
+        self.delivery.deliver(order)
     }
 }
 
 /// The host's side of a domain.
 #[derive(Debug)]
-struct Host {
-    setting: XenSetting,
+pub(super) struct Host<G> {
+    guest: G,
     name: DomainName,
     process: AmongOthers,
-    delivery: Delivery,
     /// The domain, from when its exchange was made until the partition's process has ended.
     domain: Mutex<Option<Domain>>,
 }
 
-impl Surroundings for Host {
-    fn make_exchange(&mut self, shape: &Shape) -> Result<Exchange, PartitionError> {
+impl<G: Guest + 'static> Host<G> {
+    /// Returns the surroundings of a process that is to be started in a room.
+    pub(super) fn around(guest: G, room: &Room) -> Box<dyn Surroundings> {
+        let (process, name) = (AmongOthers::new(room), DomainName::of(room.partition()));
+        Box::new(Self { guest, name, process, domain: Mutex::new(None) })
+    }
+}
+
+impl<G: Guest> Surroundings for Host<G> {
+    fn make_exchange(&mut self, shape: &Shape, job: &Job) -> Result<Exchange, PartitionError> {
         let needed = shape.layout().map_err(|error| ExchangeError::Attach(error.into()))?.bytes;
-        let image = quietcore_guests::PARTITION.bytes().map_err(XenError::Image)?;
-        let domain = Domain::create(&self.name, &self.setting, image).map_err(XenError::Domain)?;
+        let machine = self.guest.machine(job)?;
+        let domain = Domain::create(&self.name, &machine).map_err(XenError::Domain)?;
         let area = GrantedArea::create(domain.id(), needed as u64).map_err(XenError::Grant)?;
         let mut store = Store::connect().map_err(XenError::Store)?;
         announce(&mut store, domain.id(), EXCHANGE, &area).map_err(XenError::Store)?;
         let file = area.file().try_clone().map_err(PartitionError::Job)?;
-        let memory = DeviceMemory { address: 0, bytes: area.bytes() };
+        let memory = DeviceMemory::first(area.bytes());
         let exchange = Exchange::create_in_device(shape, file, memory)?;
         self.domain = Mutex::new(Some(domain));
         Ok(exchange)
@@ -84,13 +154,8 @@ impl Surroundings for Host {
         command: &mut Command,
     ) -> Result<(), PartitionError> {
         let domain = self.domain.get_mut().unwrap_or_else(PoisonError::into_inner).as_ref();
-        if let (Job::Program { interior, .. }, Some(domain)) = (job.to_mut(), domain) {
-            let file = self.delivery.file().map_err(PartitionError::Job)?;
-            let (setting, delivery) = (self.setting.clone(), file.as_raw_fd());
-            let guest = XenInterior { setting, domain: domain.id().0, delivery };
-            *interior = Interior::xen(guest);
-            // The exchange must stay the last.
-            start.files.insert(0, file);
+        if let Some(domain) = domain {
+            self.guest.enter(domain.id(), &mut start, job)?;
         }
         self.process.prepare(start, job, command)
     }
@@ -100,7 +165,7 @@ impl Surroundings for Host {
     }
 
     fn order<'o>(&self, order: &'o Order) -> io::Result<Cow<'o, Order>> {
-        self.delivery.deliver(order)
+        self.guest.order(order)
     }
 
     /// The guest's own kernel measures how long a step takes, so nothing may stop one.
@@ -111,6 +176,10 @@ impl Surroundings for Host {
     /// Xen runs its processor, and no thread of this kernel does.
     fn process_of_thread(&self, _: u32, _: u32) -> Option<u32> {
         None
+    }
+
+    fn drift(&self) -> Option<String> {
+        self.domain.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(Domain::drift)
     }
 
     fn end_rest(&self) {

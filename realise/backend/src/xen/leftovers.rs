@@ -11,7 +11,7 @@ use quietcore_host::process::ProcessName;
 use quietcore_units::Causes;
 use quietcore_xen::{DomainId, Store};
 
-use super::domain::Xl;
+use super::xl::Xl;
 use crate::rooms::Cleared;
 
 /// The first part of the names of all domains of ours.

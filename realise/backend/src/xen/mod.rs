@@ -17,19 +17,26 @@
 //! | module | content |
 //! |---|---|
 //! | `channels` | its channels, and the thread that takes on what is sent |
-//! | `domain` | the domain, and the program `xl` |
+//! | `domain` | the domain, which is ended whatever happens |
 //! | `leftovers` | domains of owners that were killed |
+//! | `measuring` | domains that measure |
 //! | `host` | the surroundings of the partition's process |
+//! | `linux` | domains that run Linux |
 //! | `setting` | the words of the site file about the domain |
+//! | `watch` | the end of a domain, seen from outside |
+//! | `xl` | the program that starts domains and looks at them |
 
 mod channels;
 mod domain;
 mod host;
 mod leftovers;
+pub(crate) mod linux;
+mod measuring;
 mod setting;
+mod watch;
+mod xl;
 
 use std::cell::Cell;
-use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
 use std::thread;
@@ -38,7 +45,7 @@ use std::time::{Duration, Instant};
 use quietcore_boot::devices::CONTROL;
 use quietcore_boot::post::Poster;
 use quietcore_boot::xen::DOORBELL;
-use quietcore_boot::{AddressRange, HostPage, Moment, places, port};
+use quietcore_boot::{HostPage, Moment, places, port};
 use quietcore_exchange::{Region, Slot};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
 use quietcore_microvm::slot::Shared;
@@ -46,20 +53,23 @@ use quietcore_process::remark::remark;
 use quietcore_scan::guest::job::{GuestBuild, GuestJob};
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_scan::process::orders::Orders;
+use quietcore_units::ByteSize;
 use quietcore_xen::{DomainId, EventChannel, GrantError, GrantedArea, Store, StoreError};
 use rustix::fs::{Mode, OFlags};
 
-use crate::guest::control::{Control, post_bytes};
+use crate::guest::control::Control;
 use crate::guest::delivery::Delivery;
-use crate::guest::introduction::{introduce, moment, now_by_host};
+use crate::guest::introduction::{host_page, introduce, moment, now_by_host};
 use crate::guest::mail::{Attention, Mail};
 use crate::guest::programs::{self, Programs, slot_size};
 use crate::guest::staging::Staging;
 use crate::guest::{console, in_words, translate};
 use channels::Channels;
-use domain::Xl;
+use watch::{End, EndWatch, watched_store};
+use xl::Xl;
 
 pub use domain::DomainError;
+pub(crate) use host::UNEXPLAINED;
 pub use leftovers::clear;
 pub(crate) use setting::XenInterior;
 pub use setting::XenSetting;
@@ -68,12 +78,19 @@ pub use setting::XenSetting;
 const LAST_WORDS_MAX: Duration = Duration::from_millis(500);
 const LAST_WORDS_GAP: Duration = Duration::from_millis(50);
 
+/// Longest time until `xenconsoled` has a terminal for a domain, and between two looks for it.
+const TERMINAL_MAX: Duration = Duration::from_secs(20);
+const TERMINAL_LOOK: Duration = Duration::from_millis(20);
+
 /// Why there is no domain with an exchange.
 #[derive(Debug, thiserror::Error)]
 pub enum XenError {
     /// The guest's image is not there.
     #[error(transparent)]
     Image(quietcore_guests::Missing),
+    /// The work is one that no image does.
+    #[error("this is nothing that a domain of Xen does")]
+    NoImage,
     /// There is no domain.
     #[error(transparent)]
     Domain(DomainError),
@@ -121,11 +138,8 @@ impl Ready {
     ) -> Result<Self, String> {
         let (begun, domain) = (now_by_host(), interior.domain());
         let xl = Xl::find().map_err(in_words)?;
-        let mut store = Store::connect().map_err(in_words)?;
-        store.watch_domains().map_err(in_words)?;
-        if let Some(cpus) = &interior.setting.cpus {
-            xl.check_affinity(domain, cpus).map_err(in_words)?;
-        }
+        let mut store = watched_store().map_err(in_words)?;
+        xl.check_affinity(domain, &[interior.setting.cpus]).map_err(in_words)?;
         let data = |slot: Slot| {
             let section = region.data(slot).ok_or("the exchange has no data slots")?.section();
             let bytes = (section.bytes as u64).next_multiple_of(places::PAGE_BYTES);
@@ -135,10 +149,7 @@ impl Ready {
         let data = [data(Slot::A)?, data(Slot::B)?];
         let program = programs::read(&job.build.module, data[0].bytes())?;
         let size = slot_size(&program.image);
-        let area = GrantedArea::create(domain, Control::bytes(size).get()).map_err(in_words)?;
-        announce(&mut store, domain, CONTROL, &area).map_err(in_words)?;
-        let memory = Shared::of_device(area.file(), 0, area.bytes()).map_err(in_words)?;
-        let control = Control::of(memory, size);
+        let control = control(&mut store, domain, Control::bytes(size), size)?;
         let programs = Programs::new(&program.image, data, |slot, size| control.code(slot, size))?;
         let doorbell =
             EventChannel::open(domain).map_err(|error| format!("no event channel: {error}"))?;
@@ -154,7 +165,7 @@ impl Ready {
         let terminal = terminal(&mut store, domain)?;
         let collected = console::collect(console::into(console), terminal);
         collected.map_err(|error| format!("no thread can be started: {error}"))?;
-        let page = page(&interior.setting, region);
+        let page = host_page(domain::whole(interior.setting.memory), region);
         Ok(Self {
             xl,
             store,
@@ -186,12 +197,9 @@ impl Ready {
         self.staging.post(&letter.map_err(|error| error.to_string())?)?;
         let carrying = self.channels.start()?;
         self.xl.unpause(self.domain).map_err(in_words)?;
-        let Self { xl, mut store, domain, control, mut staging, delivery, mut console, .. } = self;
-        let mut ended = || match control.status() {
-            Some(status) => Some(End::Told(status)),
-            None if store.has_domain_ended() => xl.has_ended(domain).map(End::Seen),
-            None => None,
-        };
+        let Self { xl, store, domain, control, mut staging, delivery, mut console, .. } = self;
+        let mut watch = EndWatch::new(xl, domain, store);
+        let mut ended = || watch.look(&control);
         let early = || ended().map(|end| end.to_string());
         let introduced = introduce(&control, early, region, self.begun, &mut self.page);
         let counter = match introduced {
@@ -216,24 +224,6 @@ impl Ready {
         let has_ended = region.tasks().all(|task| task.state().has_ended());
         let crash = || control.crash_record().map(|record| staging.crash(&record));
         outcome(end, has_ended, crash)
-    }
-}
-
-/// The end of a guest, as it is seen from outside.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum End {
-    /// The guest has left a status.
-    Told(u8),
-    /// It has left none; Xen's words.
-    Seen(String),
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Told(status) => write!(f, "it ended with status {status}"),
-            Self::Seen(words) => f.write_str(words),
-        }
     }
 }
 
@@ -268,9 +258,35 @@ fn announce(
     store.write(&key, &area.announcement().to_string())
 }
 
-/// Opens the terminal at which `xenconsoled` shows what a domain writes.
+/// Gives a domain its control memory of so many bytes, with code slots of this size.
+fn control(
+    store: &mut Store,
+    domain: DomainId,
+    bytes: ByteSize,
+    slot: ByteSize,
+) -> Result<Control, String> {
+    let area = GrantedArea::create(domain, bytes.get()).map_err(in_words)?;
+    announce(store, domain, CONTROL, &area).map_err(in_words)?;
+    let memory = Shared::of_device(area.file(), 0, area.bytes()).map_err(in_words)?;
+    Ok(Control::of(memory, slot))
+}
+
+/// Opens the terminal at which `xenconsoled` shows what a domain writes, as soon as it has one.
 fn terminal(store: &mut Store, domain: DomainId) -> Result<File, String> {
-    let path = store.read(&domain.path("console/tty")).map_err(in_words)?;
+    let key = domain.path("console/tty");
+    let end = Instant::now() + TERMINAL_MAX;
+    let path = loop {
+        match store.read(&key) {
+            Ok(path) if !path.is_empty() => break path,
+            Err(error @ (StoreError::Silent(_) | StoreError::Odd)) => return Err(in_words(error)),
+            _ if Instant::now() < end => thread::sleep(TERMINAL_LOOK),
+            _ => {
+                return Err(
+                    "the domain's console has no terminal; is `xenconsoled` running?".into()
+                );
+            }
+        }
+    };
     let path = String::from_utf8_lossy(&path).into_owned();
     // It must not become the one of this process.
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -290,17 +306,6 @@ fn say_last(console: &mut ConsoleReader) {
         lines.iter().for_each(|line| remark(format_args!("{line}")));
     }
     console.rest().into_iter().for_each(|line| remark(format_args!("{line}")));
-}
-
-/// Returns the host page of a guest, in which the time is missing.
-fn page(setting: &XenSetting, region: Region<'_>) -> HostPage {
-    let bytes = (region.layout().bytes as u64).next_multiple_of(places::PAGE_BYTES);
-    HostPage {
-        memory_bytes: domain::memory_of(setting).get(),
-        exchange: AddressRange { address: places::EXCHANGE, bytes },
-        job: AddressRange { address: places::POST, bytes: post_bytes() },
-        ..HostPage::default()
-    }
 }
 
 #[cfg(test)]

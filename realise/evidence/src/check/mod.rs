@@ -66,7 +66,14 @@ pub(crate) fn compare(
     for filed in filed {
         of_file(filed, wrong);
     }
-    runs::compare(manifest, &records, wrong);
+    let planned = match (manifest.origin, site) {
+        (Origin::Campaign, Part::Read(text)) => {
+            Some(quietcore_site::read(folder::SITE, text.as_bytes(), &catalogue()))
+        }
+        _ => None,
+    };
+    let is_alone = matches!(&planned, Some(Ok(site)) if site.campaign().alone);
+    runs::compare(manifest, &records, is_alone, wrong);
     renewal::compare(manifest, filed, sum_of, wrong);
     match doctor {
         Part::Read(doctor) => runs::compare_machine(doctor, &records, wrong),
@@ -74,25 +81,23 @@ pub(crate) fn compare(
         Part::Missing | Part::Unreadable => {}
     }
     match (manifest.origin, site) {
-        (Origin::Campaign, Part::Read(text)) => {
-            match quietcore_site::read(folder::SITE, text.as_bytes(), &catalogue()) {
-                Ok(site) => {
-                    let site = chosen(site, manifest, wrong);
-                    manifest::compare(manifest, &site, &sum_of_bytes(text.as_bytes()), wrong);
-                    probes::compare(manifest, &site, wrong);
-                    for record in &records {
-                        record::compare(record, manifest, &site, wrong);
-                    }
-                    found.unaccounted = planned::unaccounted(manifest, &records, &site);
-                    found.unaccounted.extend(probes::unaccounted(manifest, &records));
+        (Origin::Campaign, Part::Read(text)) => match planned.expect("it was read above") {
+            Ok(site) => {
+                let site = chosen(site, manifest, wrong);
+                manifest::compare(manifest, &site, &sum_of_bytes(text.as_bytes()), wrong);
+                probes::compare(manifest, &site, wrong);
+                for record in &records {
+                    record::compare(record, manifest, &site, wrong);
                 }
-                Err(problems) => {
-                    let problems = problems.to_string();
-                    let problem = problems.lines().next().unwrap_or_default().to_owned();
-                    wrong.push(Contradiction::SiteUnreadable { problem });
-                }
+                found.unaccounted = planned::unaccounted(manifest, &records, &site);
+                found.unaccounted.extend(probes::unaccounted(manifest, &records));
             }
-        }
+            Err(problems) => {
+                let problems = problems.to_string();
+                let problem = problems.lines().next().unwrap_or_default().to_owned();
+                wrong.push(Contradiction::SiteUnreadable { problem });
+            }
+        },
         (Origin::Campaign, Part::Missing) => wrong.push(Contradiction::NoSite),
         // That is damage.
         (Origin::Campaign, Part::Unreadable) => {}

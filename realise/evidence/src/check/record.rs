@@ -46,7 +46,8 @@ pub(super) fn compare(
     let Some(partition) = partition else { return unknown("partition", &record.partition) };
     let Some(profile) = profile else { return unknown("profile", &record.profile) };
     let Some(label) = label(record) else { return unknown("name", &record.name) };
-    let mut held = Held { record, partition, profile, site, wrong };
+    let turn = site.turn_of(&partition.name);
+    let mut held = Held { record, partition, profile, site: &turn, wrong };
     held.of_profile();
     held.loads();
     held.neighbours();

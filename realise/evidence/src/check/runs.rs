@@ -29,11 +29,18 @@ const OF_PROGRAM: [&str; 3] = ["program", "program_build", "compiler"];
 /// Values in fewer bins can be the same by chance.
 const BINS_MIN: usize = 8;
 
-/// Identifies the records of one run: by probe and partition where a campaign names a probe, and by
-/// profile.
-type RunKey<'a> = (Option<(&'a str, &'a str)>, &'a str);
+/// Identifies the records of one run: by probe and partition where a campaign names a probe, by
+/// profile, and by partition where each is measured alone.
+type RunKey<'a> = (Option<(&'a str, &'a str)>, &'a str, Option<&'a str>);
 
-pub(super) fn compare(manifest: &Manifest, records: &[&Record], wrong: &mut Vec<Contradiction>) {
+/// Compares the records of a folder with each other; `is_alone` says that its campaign measured
+/// each partition alone.
+pub(super) fn compare(
+    manifest: &Manifest,
+    records: &[&Record],
+    is_alone: bool,
+    wrong: &mut Vec<Contradiction>,
+) {
     for record in records {
         let name = || record.name.clone();
         if record.conditions.site_sha256 != manifest.site_sha256 {
@@ -73,7 +80,8 @@ pub(super) fn compare(manifest: &Manifest, records: &[&Record], wrong: &mut Vec<
         let mut first: BTreeMap<RunKey<'_>, &Record> = BTreeMap::new();
         for record in records {
             let probe = probe_of(record, manifest).map(|it| (&*it.probe, &*it.partition));
-            let of_run = *first.entry((probe, &record.profile)).or_insert(record);
+            let partition = is_alone.then_some(record.partition.as_str());
+            let of_run = *first.entry((probe, &record.profile, partition)).or_insert(record);
             let different = different(of_run, record);
             wrong.extend(different.into_iter().map(|key| Contradiction::OneRun {
                 record: record.name.clone(),

@@ -5,6 +5,7 @@ use std::io;
 
 use quietcore_clock::Monotonic;
 use quietcore_maindevice::{BringUpError, Expectation, Fieldbus};
+use quietcore_microvm::net::Link;
 use quietcore_process::setting;
 use quietcore_process::thread::{Standing, prepare};
 use quietcore_record::histogram::Histogram;
@@ -14,13 +15,10 @@ use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest};
 use quietcore_wire::{OpenError, PacketWire, SegmentWire, Wire};
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, measure};
+use super::{Plan, RoundTrips};
 use crate::measurement::{
     AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
 };
-
-/// The cycle with which the SubDevices are brought up, where none is asked for.
-const BRING_UP_CYCLE: Nanos = Nanos::from_millis(1);
 
 /// The place of the SubDevices: simulated, or behind an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,15 +63,23 @@ pub struct RoundTripsMeasured {
     pub standing: Standing,
 }
 
-/// The reasons why no frame went round.
+/// The reasons why there is no way to the SubDevices.
 #[derive(Debug, thiserror::Error)]
-pub enum RoundTripsError {
-    /// The interface to the SubDevices could not be opened.
+pub enum LineError {
+    /// The interface to them could not be opened.
     #[error(transparent)]
     Wire(#[from] OpenError),
     /// A simulated SubDevice has an unknown name.
     #[error(transparent)]
     SubDevice(#[from] UnknownDevice),
+}
+
+/// The reasons why no frame went round.
+#[derive(Debug, thiserror::Error)]
+pub enum RoundTripsError {
+    /// There is no way to the SubDevices.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// The SubDevices did not come up.
     #[error(transparent)]
     BringUp(#[from] BringUpError),
@@ -96,6 +102,19 @@ pub fn simulated(names: &[String]) -> Result<Segment, UnknownDevice> {
     Ok(Segment::new(subdevices, Options::default()))
 }
 
+impl Line {
+    /// Opens it behind the network device of a guest.
+    ///
+    /// # Errors
+    /// Returns [`LineError`].
+    pub fn link(&self) -> Result<Box<dyn Link>, LineError> {
+        Ok(match self {
+            Self::Simulated(names) => Box::new(SegmentWire::new(simulated(names)?)),
+            Self::Interface { name, spin } => Box::new(PacketWire::open(name)?.with_spin(*spin)),
+        })
+    }
+}
+
 impl From<RoundTripsPlan> for AnyMeasurement {
     fn from(plan: RoundTripsPlan) -> Self {
         Self::RoundTrips(plan)
@@ -114,16 +133,20 @@ impl Measurement for RoundTripsPlan {
         let stop = || exchange.region.stop_requested();
         let measured = match &self.line {
             Line::Simulated(names) => {
-                let segment = simulated(names).map_err(RoundTripsError::from)?;
+                let segment = simulated(names).map_err(unusable)?;
                 self.over(SegmentWire::new(segment), stop)
             }
             Line::Interface { name, spin } => {
-                let wire = PacketWire::open(name).map_err(RoundTripsError::from)?;
+                let wire = PacketWire::open(name).map_err(unusable)?;
                 self.over(wire.with_spin(*spin), stop)
             }
         };
         Ok(measured?)
     }
+}
+
+fn unusable(error: impl Into<LineError>) -> RoundTripsError {
+    error.into().into()
 }
 
 impl RoundTripsPlan {
@@ -136,28 +159,41 @@ impl RoundTripsPlan {
         if let Some(cpu) = self.cpu {
             setting::pin(cpu).map_err(|error| RoundTripsError::Pin { cpu: cpu.get(), error })?;
         }
-        let expectation = Expectation::anything(self.plan.period.unwrap_or(BRING_UP_CYCLE));
+        let expectation = Expectation::anything(self.plan.bring_up_cycle());
         let mut fieldbus = Fieldbus::bring_up(wire, &expectation)?;
         let mut standing = match self.scheduling {
             Some(scheduling) => prepare(&ThreadRequest::measuring(scheduling, self.cpu)).standing(),
             None => Standing::of_this_thread(),
         };
-        let measured = measure(&mut fieldbus, &Monotonic, &self.plan, stop);
+        let measured = RoundTrips::measure(&mut fieldbus, &Monotonic, &self.plan, stop);
         standing.look_again_here();
-        Ok(RoundTripsMeasured {
+        let subdevices = fieldbus.subdevices().len() as u64;
+        Ok(RoundTripsMeasured::of(measured, &self.interface, subdevices, standing))
+    }
+}
+
+impl RoundTripsMeasured {
+    /// Describes what was measured over an interface of this name, with so many SubDevices.
+    pub(crate) fn of(
+        measured: RoundTrips,
+        interface: &str,
+        subdevices: u64,
+        standing: Standing,
+    ) -> Self {
+        Self {
             run: RoundTripRun {
-                interface: self.interface.clone(),
-                subdevices: fieldbus.subdevices().len() as u64,
+                interface: interface.to_owned(),
+                subdevices,
                 cycles: measured.cycles,
                 lost: measured.lost,
                 incomplete: measured.incomplete,
                 mean_cycles_per_second: measured.mean_rate(),
                 sustained_cycles_per_second: measured.sustained_rate(),
-                first_alarm: measured.first_alarm.map(|alarm| alarm.to_string()),
+                first_alarm: measured.first_alarm,
             },
             histogram: measured.histogram,
             stopped: measured.stopped,
             standing,
-        })
+        }
     }
 }

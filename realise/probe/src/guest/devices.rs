@@ -1,12 +1,15 @@
-//! The devices of a probe's guest beside memory: a console, an end, a rest, and a clock board.
+//! The devices of a probe's guest beside memory: a console, an end, a rest, a clock board, and a
+//! network.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use quietcore_boot::places::NET;
 use quietcore_boot::port;
 use quietcore_microvm::board::Board;
 use quietcore_microvm::bus::{After, Bus};
+use quietcore_microvm::net::{Net, REGISTER_BYTES};
 
 use crate::routines::series::REST;
 
@@ -14,15 +17,21 @@ use crate::routines::series::REST;
 const SAID_BYTES_MAX: usize = 16 << 10;
 
 /// The devices of a probe's guest beside memory.
-#[derive(Debug)]
 pub(super) struct Devices {
     pub(super) board: Option<Board>,
+    network: Option<Net>,
     said: Mutex<Vec<u8>>,
 }
 
 impl Devices {
-    pub(super) fn new(board: Option<Board>) -> Self {
-        Self { board, said: Mutex::default() }
+    pub(super) fn new(board: Option<Board>, network: Option<Net>) -> Self {
+        Self { board, network, said: Mutex::default() }
+    }
+
+    /// Returns the network device whose register is at an address, with the register's offset.
+    fn network_at(&self, address: u64) -> Option<(&Net, u64)> {
+        let offset = address.checked_sub(NET).filter(|offset| *offset < REGISTER_BYTES)?;
+        Some((self.network.as_ref()?, offset))
     }
 
     pub(super) fn said(&self) -> String {
@@ -56,9 +65,16 @@ impl Bus for Devices {
         }
     }
 
-    fn write_address(&self, _: u64, _: &[u8]) -> After {
+    fn write_address(&self, address: u64, data: &[u8]) -> After {
+        if let Some((network, offset)) = self.network_at(address) {
+            network.write(offset, data);
+        }
         After::GoOn
     }
 
-    fn read_address(&self, _: u64, _: &mut [u8]) {}
+    fn read_address(&self, address: u64, data: &mut [u8]) {
+        if let Some((network, offset)) = self.network_at(address) {
+            network.read(offset, data);
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The probe `irq`: an interrupt of the clock board in a guest of ours.
+//! The probe `irq`: an interrupt of the clock board in a guest with our kernel.
 //!
 //! ```text
 //!  t1 raised ──────────► t2 first statement of the ISR ──► ActivateTask ──► t3 first of the task
@@ -19,8 +19,9 @@ use quietcore_units::{ByteSize, Nanos, ThreadRequest};
 use serde::{Deserialize, Serialize};
 
 use super::ProbeError;
+use super::hypervisor::ProbeGuest;
 use super::job::{IrqJob, JOB_BYTES_MAX, encode};
-use super::runner::{GuestFacts, Options, Outcome, run_image};
+use super::runner::{GuestError, GuestFacts};
 use crate::measurement::{
     AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
 };
@@ -89,7 +90,7 @@ impl Measurement for IrqPlan {
         look: &mut dyn FnMut(MeasurementProgress) -> bool,
     ) -> Result<GuestFacts, MeasurementError> {
         let look = |done, worst| look(MeasurementProgress { series: 0, done, worst });
-        Ok(measure(self, exchange, look)?.into())
+        Ok(measure(self, exchange, look)?)
     }
 }
 
@@ -102,26 +103,33 @@ pub fn measure(
     plan: &IrqPlan,
     exchange: &OpenExchange<'_>,
     mut look: impl FnMut(u64, Nanos) -> bool,
-) -> Result<Outcome, ProbeError> {
+) -> Result<GuestFacts, ProbeError> {
     let job = IrqJob {
         period: u32::try_from(plan.period.whole_times(UNIT)).unwrap_or(u32::MAX),
         interrupts: plan.interrupts,
         warm_up: plan.warm_up,
     };
-    let options = Options {
+    if !exchange.hypervisor.has_boards() {
+        let why = "a guest of this hypervisor has no clock board, which would interrupt it";
+        return Err(GuestError::Other(why.to_owned()).into());
+    }
+    let mut place = [0; JOB_BYTES_MAX];
+    let guest = ProbeGuest {
+        image: quietcore_guests::IRQ,
+        job: encode(&job, &mut place)?,
         memory: MEMORY,
         thread: plan.thread,
+        takes: Duration::from_nanos((plan.period * (plan.interrupts + plan.warm_up)).get()),
+        doorbells: &[],
         board: Some(plan.board),
         polls: plan.polls,
-        takes: Duration::from_nanos((plan.period * (plan.interrupts + plan.warm_up)).get()),
-        echo: Vec::new(),
+        network: None,
     };
-    let mut place = [0; JOB_BYTES_MAX];
-    let job = encode(&job, &mut place)?;
-    Ok(run_image(quietcore_guests::IRQ, job, exchange, &options, |region, _| {
+    let mut look = |region: &Region<'_>| {
         let (taken, longest) = so_far(region);
         look(taken, longest)
-    })?)
+    };
+    Ok(exchange.hypervisor.run(&guest, exchange, &mut look)?)
 }
 
 fn so_far(region: &Region<'_>) -> (u64, Nanos) {

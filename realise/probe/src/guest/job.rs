@@ -50,6 +50,8 @@ pub struct GuestOsekJob {
     pub extended: bool,
     /// `true` if the kernel accounts the time of each job.
     pub accounting: bool,
+    /// `true` if the hypervisor raises an interrupt at a doorbell that the guest rings.
+    pub doorbells: bool,
 }
 
 /// The ways to bring an interrupt in a guest, in the order of their rows in the statistics.
@@ -57,12 +59,13 @@ pub const TRIGGERS: [Trigger; 4] =
     [Trigger::Software, Trigger::Lapic, Trigger::Timer, Trigger::Doorbell];
 
 /// Lists the series in the order of their rows: each routine, those with an interrupt once for
-/// every way.
-pub fn series() -> impl Iterator<Item = (Routine, Option<Trigger>)> {
-    Routine::ALL.into_iter().flat_map(|routine| {
+/// every way, that by doorbell only where there are `doorbells`.
+pub fn series(doorbells: bool) -> impl Iterator<Item = (Routine, Option<Trigger>)> {
+    Routine::ALL.into_iter().flat_map(move |routine| {
         let ways: &[Option<Trigger>] =
             if routine.has_interrupt() { &SOME_TRIGGERS } else { &[None] };
-        ways.iter().map(move |way| (routine, *way))
+        let ways = ways.iter().filter(move |way| doorbells || **way != Some(Trigger::Doorbell));
+        ways.map(move |way| (routine, *way))
     })
 }
 

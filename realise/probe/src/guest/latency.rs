@@ -105,6 +105,7 @@ pub fn measure(
         polls: plan.wake == Wake::Spin,
         takes: Duration::from_nanos(plan.period.get().saturating_mul(cycles)),
         echo: Vec::new(),
+        network: None,
     };
     let mut place = [0; JOB_BYTES_MAX];
     let job = encode(&job, &mut place)?;

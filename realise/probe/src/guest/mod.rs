@@ -3,8 +3,9 @@
 //! | module | what | for |
 //! |---|---|---|
 //! | [`job`] | the jobs of guests | both sides |
-//! | `runner` | a guest from its image to its end | the host |
-//! | `irq`, `osek`, `latency` | the probes of these names | the host |
+//! | `hypervisor` | the seam behind which a guest is run, ours or another | the host |
+//! | `runner` | a guest of ours from its image to its end | the host |
+//! | `ethercat`, `irq`, `osek`, `latency` | the probes of these names | the host |
 //! | `cover` | the exits and waits that cover a spike | the host |
 //!
 //! The results come back in the exchange of the guest. That they were measured in a guest, and how
@@ -16,6 +17,10 @@ pub mod cover;
 mod devices;
 #[cfg(feature = "process")]
 mod error;
+#[cfg(feature = "process")]
+pub mod ethercat;
+#[cfg(feature = "process")]
+pub mod hypervisor;
 #[cfg(feature = "process")]
 pub mod irq;
 pub mod job;

@@ -1,18 +1,19 @@
 //! The probe `osek` in a guest: the same routines on the kernel's bare port, with all ways in which
-//! an interrupt comes to a guest.
+//! an interrupt comes to a guest of its hypervisor.
 //!
 //! A guest leaves the counts of each series as a histogram in its exchange, one row for each.
 
 use std::time::Duration;
 
-use quietcore_exchange::{Region, TaskState};
+use quietcore_exchange::{Region, Shape, TaskState};
 use quietcore_record::histogram::Histogram;
 use quietcore_units::{ByteSize, Nanos, ThreadRequest};
 use serde::{Deserialize, Serialize};
 
 use super::ProbeError;
+use super::hypervisor::ProbeGuest;
 use super::job::{GuestOsekJob, JOB_BYTES_MAX, encode, series};
-use super::runner::{GuestFacts, Options, Outcome, run_image};
+use super::runner::GuestFacts;
 use crate::measurement::{
     AnyMeasurement, Measurement, MeasurementError, MeasurementProgress, OpenExchange,
 };
@@ -40,6 +41,8 @@ pub struct GuestOsekPlan {
     pub variant: Variant,
     /// CPU and scheduling of the thread that runs the guest's processor.
     pub thread: ThreadRequest,
+    /// `true` if the hypervisor raises an interrupt at a doorbell that the guest rings.
+    pub doorbells: bool,
 }
 
 /// The results of a measurement of routines in a guest.
@@ -60,8 +63,8 @@ impl From<GuestOsekPlan> for AnyMeasurement {
 impl Measurement for GuestOsekPlan {
     type Outcome = GuestFacts;
 
-    fn task_count(&self) -> u32 {
-        u32::try_from(series().count()).unwrap_or(u32::MAX)
+    fn shape(&self) -> Shape {
+        Shape::of_tasks(u32::try_from(series(self.doorbells).count()).unwrap_or(u32::MAX))
     }
 
     fn carry_out(
@@ -70,7 +73,7 @@ impl Measurement for GuestOsekPlan {
         look: &mut dyn FnMut(MeasurementProgress) -> bool,
     ) -> Result<GuestFacts, MeasurementError> {
         let look = |done| look(MeasurementProgress { series: 0, done, worst: Nanos::ZERO });
-        Ok(measure(self, exchange, look)?.into())
+        Ok(measure(self, exchange, look)?)
     }
 }
 
@@ -83,27 +86,32 @@ pub fn measure(
     plan: &GuestOsekPlan,
     exchange: &OpenExchange<'_>,
     mut look: impl FnMut(u64) -> bool,
-) -> Result<Outcome, ProbeError> {
+) -> Result<GuestFacts, ProbeError> {
     let job = GuestOsekJob {
         loops: plan.loops,
         warm_up: plan.warm_up,
         extended: plan.variant.extended,
         accounting: plan.variant.accounting,
+        doorbells: plan.doorbells,
     };
-    let loops = (plan.loops + plan.warm_up).saturating_mul(series_count());
-    let options = Options {
-        memory: MEMORY,
-        thread: plan.thread,
-        board: None,
-        polls: false,
-        takes: LOOP_MAX.saturating_mul(u32::try_from(loops).unwrap_or(u32::MAX)),
-        echo: (0..SOURCES as u8).map(|source| SOURCE_VECTOR + source).collect(),
-    };
+    let loops = (plan.loops + plan.warm_up).saturating_mul(plan.series_count());
+    let vectors: [u8; SOURCES as usize] = std::array::from_fn(|it| SOURCE_VECTOR + it as u8);
     let mut place = [0; JOB_BYTES_MAX];
     let job = encode(&job, &mut place)?;
-    Ok(run_image(quietcore_guests::OSEK, job, exchange, &options, |region, _| {
-        look(region.tasks().map(|task| task.release().totals().count).sum())
-    })?)
+    let guest = ProbeGuest {
+        image: quietcore_guests::OSEK,
+        job,
+        memory: MEMORY,
+        thread: plan.thread,
+        takes: LOOP_MAX.saturating_mul(u32::try_from(loops).unwrap_or(u32::MAX)),
+        doorbells: if plan.doorbells { &vectors } else { &[] },
+        board: None,
+        polls: false,
+        network: None,
+    };
+    let mut look =
+        |region: &Region<'_>| look(region.tasks().map(|task| task.release().totals().count).sum());
+    Ok(exchange.hypervisor.run(&guest, exchange, &mut look)?)
 }
 
 /// Reads the counts that a guest left in its exchange, as samples.
@@ -117,7 +125,7 @@ pub fn read(
     facts: &GuestFacts,
 ) -> Result<GuestOsekMeasured, ProbeError> {
     let (mut samples, mut offset, mut stopped) = (Vec::new(), Offset::default(), false);
-    for (task, (routine, trigger)) in region.tasks().zip(series()) {
+    for (task, (routine, trigger)) in region.tasks().zip(series(plan.doorbells)) {
         let state = task.state();
         if state == TaskState::Unused {
             stopped = true;
@@ -129,7 +137,7 @@ pub fn read(
             return Err(ProbeError::Unreadable(format!(
                 "loops of `{name}` did not come to the end of their routine ({how}); the guest's \
                  exits: {}",
-                facts.exits
+                facts.exits.as_deref().unwrap_or("not counted")
             )));
         }
         let raw = Histogram::from_exchange(task.release())
@@ -144,23 +152,33 @@ pub fn read(
     Ok(GuestOsekMeasured { samples, stopped })
 }
 
-/// Returns the number of series that a guest measures.
-pub fn series_count() -> u64 {
-    series().count() as u64
+impl GuestOsekPlan {
+    /// Returns the number of series that it measures.
+    pub fn series_count(&self) -> u64 {
+        series(self.doorbells).count() as u64
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::guest::job::TRIGGERS;
+    use crate::osek::Trigger;
 
     #[test]
     fn each_routine_with_an_interrupt_is_measured_in_every_way() {
-        assert_eq!(series().count(), 6 + 5 * TRIGGERS.len());
-        assert_eq!(
-            series().next(),
-            Some((Routine::Empty, None)),
-            "its median is taken off the others"
-        );
+        assert_eq!(series(true).count(), 6 + 5 * TRIGGERS.len());
+        for doorbells in [true, false] {
+            let first = series(doorbells).next();
+            assert_eq!(first, Some((Routine::Empty, None)), "its median is taken off the others");
+        }
+    }
+
+    #[test]
+    fn a_way_that_the_hypervisor_does_not_have_is_left_out() {
+        assert_eq!(series(false).count(), 6 + 5 * (TRIGGERS.len() - 1));
+        let has = |doorbells, way| series(doorbells).any(|(_, it)| it == Some(way));
+        assert!(has(true, Trigger::Doorbell) && !has(false, Trigger::Doorbell));
+        assert!(TRIGGERS[..3].iter().all(|way| has(false, *way)));
     }
 }

@@ -21,24 +21,27 @@ use quietcore_microvm::exits::{Exit, Exits, REASONS};
 use quietcore_microvm::image::{self, ImageError};
 use quietcore_microvm::machine::{Machine, MachineError};
 use quietcore_microvm::memory::{Memory, MemoryError};
+use quietcore_microvm::net::{self, Net, Service};
 use quietcore_microvm::options;
 use quietcore_microvm::processor::{Processor, ProcessorError, Stopped, StuckBecause};
 use quietcore_microvm::runner::{Ended, Runner, RunnerError};
 use quietcore_microvm::slot::{Access, Shared, SharedError};
 use quietcore_process::thread::{self, Standing};
-use quietcore_units::{ByteSize, ThreadRequest};
+use quietcore_units::{ByteSize, Nanos, ThreadRequest};
 use serde::{Deserialize, Serialize};
 
 use super::devices::Devices;
+use super::hypervisor::GuestNetwork;
 use super::job::DOORBELL_BYTES;
+use crate::ethercat::process::{Line, LineError};
 use crate::measurement::OpenExchange;
 
 /// Time between two looks at the exchange.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Bytes of the memory in which the job is posted.
 const POST_BYTES: u64 = 8192;
 /// Time beyond its expected end after which a guest is stopped.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The surroundings of a guest: memory, threads, and the time that it takes.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub struct Options {
     /// Vectors of the guest's doorbells, in their order: a write to a doorbell raises its vector
     /// without this process.
     pub echo: Vec<u8>,
+    /// The guest's network; its processor carries the frames, whenever it rings.
+    pub network: Option<GuestNetwork>,
 }
 
 /// The outcome of a guest that ended as it should.
@@ -84,8 +89,8 @@ pub struct Outcome {
 /// The facts of a guest's run, for its records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestFacts {
-    /// The exits of its processor, in words.
-    pub exits: String,
+    /// The exits of its processor, in words; `None` where the hypervisor does not tell.
+    pub exits: Option<String>,
     /// Instructions of waiting that stay in the guest, as a record names them.
     pub granted: String,
     /// Frequency of its time stamp counter, in Hz.
@@ -98,12 +103,9 @@ pub struct GuestFacts {
 
 impl From<Outcome> for GuestFacts {
     fn from(outcome: Outcome) -> Self {
-        let board = outcome.board.map(|board| {
-            let BoardCounts { raised, failed, left_out } = board;
-            format!("raised {raised}, of which lost {failed}, left out {left_out}")
-        });
+        let board = outcome.board.map(|board| board.to_string());
         Self {
-            exits: outcome.exits_in_words(),
+            exits: Some(outcome.exits_in_words()),
             granted: outcome.granted,
             counter_hertz: outcome.counter.hertz(),
             board,
@@ -167,12 +169,18 @@ pub enum GuestError {
     /// The thread of the processor could not be started.
     #[error(transparent)]
     Thread(#[from] RunnerError),
+    /// There is no way to the SubDevices behind the guest's network.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// KVM interprets its guests here, and does not know one of their instructions.
     #[error(
         "this machine's KVM interprets its guests and stopped at an instruction that it does not \
          know; see `quietcore doctor` on guests under KVM"
     )]
     Interpreted,
+    /// Another hypervisor than ours did not run it to its end.
+    #[error("{0}")]
+    Other(String),
     /// The guest ended in another way than it should have.
     #[error("the guest {how}{}", with_said(.said))]
     Ended {
@@ -304,6 +312,7 @@ impl Ready {
         for (bell, vector) in bells.zip(&options.echo) {
             machine.line_of_doorbell(*vector, bell)?;
         }
+        let network = options.network.as_ref().map(|network| network_of(network, &machine));
         let moment = counter.moment();
         let board_bytes = if board.is_some() { board::PAGE_BYTES } else { 0 };
         let page = HostPage {
@@ -316,8 +325,19 @@ impl Ready {
             ..HostPage::of_counter(counter.hertz())
         };
         image::write_host_page(machine.memory(), &page);
-        Ok(Self { machine, processor, devices: Devices::new(board), counter, moment })
+        let devices = Devices::new(board, network.transpose()?);
+        Ok(Self { machine, processor, devices, counter, moment })
     }
+}
+
+/// Puts a network device in front of the SubDevices.
+fn network_of(network: &GuestNetwork, machine: &Machine) -> Result<Net, GuestError> {
+    let wait = match &network.line {
+        Line::Simulated(_) => Nanos::ZERO,
+        Line::Interface { .. } => network.wait,
+    };
+    let memory = machine.memory().mapping().clone();
+    Ok(Net::new(memory, network.line.link()?, net::ADDRESS, Service::AtBell { wait })?)
 }
 
 const _: () = assert!(bytes_for(super::job::JOB_BYTES_MAX) as u64 <= POST_BYTES);

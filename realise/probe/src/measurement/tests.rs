@@ -7,6 +7,7 @@ use quietcore_units::ByteSize;
 use super::*;
 use crate::ethercat::Plan;
 use crate::ethercat::process::{Line, RoundTripsMeasured};
+use crate::guest::hypervisor::MicroVm;
 use crate::osek::{ClockUsed, Measured, Series, Variant};
 
 fn exchange() -> Exchange {
@@ -35,7 +36,8 @@ fn said<M: Measurement>(plan: &M, exchange: &Exchange) -> Vec<Message<M::Outcome
     let written = serde_json::to_string(&job).unwrap();
     let job: MeasurementJob = serde_json::from_str(&written).unwrap();
     let mut lines = Vec::new();
-    let open = OpenExchange { region: exchange.region(), file: &exchange.file().unwrap() };
+    let file = exchange.file().unwrap();
+    let open = OpenExchange { region: exchange.region(), file: &file, hypervisor: &MicroVm };
     serve(&job.measurement, &open, |line| {
         lines.push(line);
         Ok(())
@@ -85,7 +87,8 @@ fn a_measurement_that_nobody_hears_ends() {
     };
     let _alone = crate::osek::tests::ALONE.lock();
     let exchange = exchange();
-    let open = OpenExchange { region: exchange.region(), file: &exchange.file().unwrap() };
+    let file = exchange.file().unwrap();
+    let open = OpenExchange { region: exchange.region(), file: &file, hypervisor: &MicroVm };
     let unheard = serve(&plan.into(), &open, |_| Err(io::ErrorKind::BrokenPipe.into()));
     assert_eq!(unheard.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }

@@ -44,7 +44,7 @@ pub(super) struct Yield {
 
 /// The state shared by MainTask and the function that starts it.
 pub(super) struct Shared {
-    /// Loops that did not come to the end of their routine.
+    /// Series with a loop that did not come to the end of its routine.
     unfinished: AtomicU64,
     job: Mutex<Option<Job>>,
     outcome: Mutex<Yield>,
@@ -68,7 +68,7 @@ impl Shared {
     /// Takes the outcome of the last start.
     ///
     /// # Errors
-    /// Returns in words which service failed, or how many loops did not come to their end.
+    /// Returns in words which service failed, or how many series did not come to their end.
     pub(super) fn take(&self) -> Result<Yield, String> {
         let failed = MARKS.take_failed();
         if failed != 0 {
@@ -76,7 +76,9 @@ impl Shared {
         }
         let unfinished = self.unfinished.load(Relaxed);
         if unfinished != 0 {
-            return Err(format!("{unfinished} loops did not come to the end of their routine"));
+            return Err(format!(
+                "in {unfinished} series a loop did not come to the end of its routine"
+            ));
         }
         Ok(std::mem::take(&mut *self.outcome.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -138,9 +140,9 @@ fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) 
         Look::GoOn
     };
     let take = |count| counts.push(count);
-    let unfinished =
+    let finishes =
         series::run::<OnHost, R, T>(series.routine, job.warm_up, series.loops, look, take);
-    SHARED.unfinished.store(SHARED.unfinished.load(Relaxed) + unfinished, Relaxed);
+    SHARED.unfinished.fetch_add(u64::from(!finishes), Relaxed);
     if !job.progress.stop.load(Relaxed) {
         job.progress.done.store(begin + job.warm_up + series.loops, Relaxed);
     }

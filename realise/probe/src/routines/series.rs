@@ -38,34 +38,52 @@ pub struct Progress {
 }
 
 /// Runs a routine `warm_up` times, and then until `take` has been given `loops` counts. `look` is
-/// called now and then. Returns the number of loops that did not come to the end of their routine.
+/// called now and then. A loop in which a reading is missing ends the series: what should bring it
+/// did not come. Returns `true` if there was none.
 pub fn run<K: Kernel, R: Reading, T: Bring>(
     routine: Routine,
     warm_up: u64,
     loops: u64,
     mut look: impl FnMut(Progress) -> Look,
     mut take: impl FnMut(u64),
-) -> u64 {
+) -> bool {
     MARKS.begin(routine);
-    let (mut worst, mut unfinished) = (0, 0);
+    let mut worst = 0;
     for index in 0..warm_up + loops {
         if index % LOOK_EVERY == 0 {
             match look(Progress { done: index, worst }) {
                 Look::GoOn => {}
                 Look::WarmUp(loops) => (0..loops).for_each(|_| once::<K, R, T>(routine)),
-                Look::Stop => break,
+                Look::Stop => return true,
             }
         }
         MARKS.start_at(0);
         MARKS.stop_at(0);
         once::<K, R, T>(routine);
-        let (start, stop) = MARKS.both();
-        unfinished += u64::from(stop == 0);
-        let count = stop.saturating_sub(start);
+        let Some(count) = between(MARKS.both()) else { return false };
         if index >= warm_up {
             worst = worst.max(count);
             take(count);
         }
     }
-    unfinished
+    true
+}
+
+/// Returns the counts between two readings; `None` where one is missing, which is zero then. The
+/// counter itself counts from the start of the machine, so that what is missing is no early value.
+fn between((start, stop): (u64, u64)) -> Option<u64> {
+    (start != 0 && stop != 0).then(|| stop.saturating_sub(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_in_which_a_reading_is_missing_has_no_value() {
+        assert_eq!(between((70, 75)), Some(5));
+        assert_eq!(between((75, 70)), Some(0), "counters of two processors may differ");
+        assert_eq!(between((0, 75)), None, "an ISR that never ran has not begun");
+        assert_eq!(between((70, 0)), None);
+    }
 }

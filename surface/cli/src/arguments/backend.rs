@@ -1,13 +1,37 @@
-//! Backends by their own words: those that a probe runs in, and all of them.
+//! Backends by their own words: those that probes run in, those of neighbours, and all of them.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use quietcore_site::{Backend, BackendDeclaration, ProgramForm};
+use clap::{Args, ValueEnum};
+use quietcore_site::{Accelerator, Backend, BackendDeclaration, NeighbourForm, ProgramForm};
 
-/// A backend that a probe runs in.
+use super::choice::{Choice, one_of};
+use super::experiment::ACCELERATORS;
+
+/// Backends that realise neighbours, which run loads.
+pub(super) const NEIGHBOURS: &[Choice<NeighbourForm>] = &[
+    ("process", NeighbourForm::Process, "Processes of the host"),
+    ("container", NeighbourForm::Container, "A container"),
+    ("qemu", NeighbourForm::LinuxGuest, "A Linux guest of QEMU"),
+];
+
+/// Options for neighbours that are Linux guests.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NeighbourGuests {
+    /// Folder with the image of neighbours that are Linux guests; `quietcore guest build --out
+    /// FOLDER` makes one
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) neighbour_image: Option<PathBuf>,
+    /// Run the instructions of these guests in this way. An emulated one is slower at its load,
+    /// and disturbs all the same
+    #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
+    pub(crate) neighbour_accelerator: Option<Accelerator>,
+}
+
+/// A backend that the probe `latency` runs in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProbeBackend(Backend);
 
@@ -24,11 +48,6 @@ impl ProbeBackend {
     /// Returns `true` if the probe is an image for a guest.
     pub(crate) fn has_image(self) -> bool {
         self.declaration().program == ProgramForm::GuestImage
-    }
-
-    /// Returns `true` if its process is started by a container runtime.
-    pub(crate) fn is_container(self) -> bool {
-        self.declaration().in_container()
     }
 
     /// Returns `true` if the probe may spin from one release to the next.
@@ -62,8 +81,26 @@ impl fmt::Display for ProbeBackend {
 
 /// Takes the word of any backend.
 pub(super) fn any_backend() -> impl TypedValueParser<Value = Backend> {
-    let words = Backend::ALL.map(|backend| {
-        let BackendDeclaration { word, title, .. } = backend.declaration();
+    backends_where(|_| true)
+}
+
+/// Takes the word of a backend in which the routines of our OSEK kernel are measured.
+pub(super) fn backend_of_routines() -> impl TypedValueParser<Value = Backend> {
+    backends_where(|it| it.measures_routines)
+}
+
+/// Takes the word of a backend in whose guests interrupts are measured: one with our OSEK kernel,
+/// on a bare machine that the host can interrupt.
+pub(super) fn backend_of_interrupts() -> impl TypedValueParser<Value = Backend> {
+    backends_where(|it| it.measures_interrupts)
+}
+
+fn backends_where(
+    wanted: fn(&BackendDeclaration) -> bool,
+) -> impl TypedValueParser<Value = Backend> {
+    let declarations = Backend::ALL.into_iter().map(Backend::declaration);
+    let words = declarations.filter(|it| wanted(it)).map(|it| {
+        let BackendDeclaration { word, title, .. } = it;
         PossibleValue::new(*word).help(*title)
     });
     PossibleValuesParser::new(words)

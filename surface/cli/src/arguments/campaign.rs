@@ -5,16 +5,23 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use quietcore_record::published::reproduction;
+use quietcore_site::Accelerator;
 use quietcore_units::Nanos;
+
+use super::choice::one_of;
+use super::experiment::ACCELERATORS;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     quietcore campaign queiroz2023 --plan            what would be run, and for how long\n  \
     quietcore campaign queiroz2023                   all of it within about half an hour\n  \
     quietcore campaign scordino2020 --within 10min --out sc\n  \
+    quietcore campaign queiroz2023 --accelerator tcg  without KVM\n  \
     quietcore campaign --resume sc                   the rest after Ctrl-C\n\n\
     The commands are those of docs/papers.md (`quietcore compare --tables`), each once. What this \
-    machine can't do is named with its reason, and the others go on. The folder gets an evidence \
+    machine can't do is named with its reason, and the others go on. Systems that a paper \
+    compares are partitions of one site file, measured alone; images of Linux guests are made \
+    beside that file, if they are not there (`quietcore guest build`). The folder gets an evidence \
     folder for each measurement, what each command printed, campaign.json and index.html, which \
     goes through the paper's tables and figures.\n\nStatus 0 says that every command did its work, \
     whatever the verdicts; 1 that one could not.")]
@@ -29,6 +36,11 @@ pub(crate) struct PaperCampaign {
     /// Measure as long as the paper did, which takes days
     #[arg(long, conflicts_with_all = ["within", "resume"])]
     pub(crate) whole: bool,
+    /// Run the instructions of QEMU's guests in this way; `tcg` emulates them, to see the campaign
+    /// work on a machine without KVM: no time of theirs is one of a real machine
+    #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS),
+        conflicts_with = "resume")]
+    pub(crate) accelerator: Option<Accelerator>,
     /// The folder to make; by default runs/TIME-PAPER
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) out: Option<PathBuf>,

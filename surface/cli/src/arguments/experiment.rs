@@ -4,12 +4,24 @@ use std::path::PathBuf;
 
 use clap::Args;
 use quietcore_campaign::experiment::Schedule;
+use quietcore_record::experiment::CostMeasure;
 use quietcore_record::record::Placement;
-use quietcore_site::{Accelerator, Backend, LoadKind};
+use quietcore_site::{Accelerator, Backend, LoadKind, NeighbourForm};
 use quietcore_units::Nanos;
 
-use super::backend::any_backend;
+use super::backend::{NEIGHBOURS, NeighbourGuests, any_backend};
 use super::choice::{Choice, one_of};
+
+/// Options for a program that starts a measurement and follows it, as the daemon does.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Followed {
+    /// Keep the progress in this file as JSON, for a program that follows it; it is replaced whole
+    #[arg(long, value_name = "FILE")]
+    pub(crate) progress: Option<PathBuf>,
+    /// Leave the session of the program that has started this one, and outlive it
+    #[arg(long, hide = true)]
+    pub(crate) detached: bool,
+}
 
 /// Options that `tune`, `disturb` and `cost` share: the rounds of measured blocks, and the output.
 #[derive(Clone, Debug, Args)]
@@ -34,6 +46,8 @@ pub(crate) struct Rounds {
     /// Print the result as JSON, as `show --json` does
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) followed: Followed,
 }
 
 impl Rounds {
@@ -73,12 +87,14 @@ pub(crate) struct Tune {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  quietcore disturb site.toml\n  quietcore disturb site.toml \
-                  --partition axis --aggressor disk,network --place other-cpu --workers 4\n\nEach \
-                  round measures the partition alone and beside each neighbour at each place, in \
-                  chance order. The matrix shows the ratio of the 99.9 % quantile and of the \
-                  maximum to those of the quiet block of the same round. At the end each is \
-                  measured once more with a spike ledger (as root, with the kernel's trace), which \
-                  names the cause.")]
+                  --partition axis --aggressor disk,network --place other-cpu --workers 4\n  \
+                  quietcore disturb site.toml --neighbour-backend process,container,qemu \
+                  --neighbour-image guest-rt\n\nEach round measures the partition alone and beside \
+                  each neighbour at each place, in chance order. The matrix shows the ratio of the \
+                  99.9 % quantile and of the maximum to those of the quiet block of the same \
+                  round. A guest is started anew for each block. At the end each is measured once \
+                  more with a spike ledger (as root, with the kernel's trace), which names the \
+                  cause.")]
 pub(crate) struct Disturb {
     /// Path of the site file
     pub(crate) site: PathBuf,
@@ -94,6 +110,12 @@ pub(crate) struct Disturb {
         default_value = "sqrt,cache,memory-bandwidth,disk,network,timer,malloc,fork"
     )]
     pub(crate) aggressor: Vec<LoadKind>,
+    /// Kinds of neighbours in which the loads work; the matrix has a row for each load in each
+    #[arg(long, value_name = "BACKEND,..", value_delimiter = ',', default_value = "process",
+        value_parser = one_of(NEIGHBOURS))]
+    pub(crate) neighbour_backend: Vec<NeighbourForm>,
+    #[command(flatten)]
+    pub(crate) guests: NeighbourGuests,
     /// Places of the load; by default all that the machine and the site have
     #[arg(long, value_name = "PLACE,..", value_delimiter = ',', value_parser = one_of(PLACES))]
     pub(crate) place: Vec<Placement>,
@@ -109,13 +131,16 @@ pub(crate) struct Disturb {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  quietcore cost site.toml\n  quietcore cost site.toml \
-                  --backend container,kvm --rounds 20\n  quietcore cost site.toml --backend qemu \
-                  --accelerator tcg --within 5min\n\nEach round measures the partition as a \
-                  process, on the bare machine, and as each other backend realises it, in chance \
-                  order, with nothing else running. The ratio of two blocks of the same round is \
-                  what the backend costs: of release latency, execution time and response time. A \
-                  backend that this machine can't run is left out with the reason; figures of an \
-                  emulated one show that it works, and are marked `timing not valid`.\n\nCtrl-C \
+                  --backend container,kvm --rounds 20\n  quietcore cost site.toml --measure \
+                  releases,routines\n  quietcore cost site.toml --backend qemu --accelerator tcg \
+                  --within 5min\n\nEach round measures the partition as a process, on the bare \
+                  machine, and as each other backend realises it, in chance order, with nothing \
+                  else running. The ratio of two blocks of the same round is what the backend \
+                  costs: of release latency, execution time and response time; as --measure \
+                  says, of routines of the OSEK kernel and round trips of frames as well. What a \
+                  backend or this machine can't do is left out with the reason; figures of an \
+                  emulated backend show that it works, and are marked `timing not \
+                  valid`.\n\nCtrl-C \
                   ends it early: what there is by then is kept and judged.")]
 pub(crate) struct Cost {
     /// Path of the site file
@@ -127,6 +152,10 @@ pub(crate) struct Cost {
     #[arg(long, alias = "backends", value_name = "NAME,..", value_delimiter = ',',
         value_parser = any_backend())]
     pub(crate) backend: Vec<Backend>,
+    /// The measurements to compare, each in all rounds
+    #[arg(long, value_name = "WORD,..", value_delimiter = ',', default_value = "releases",
+        value_parser = one_of(MEASURES))]
+    pub(crate) measure: Vec<CostMeasure>,
     /// Run the instructions of QEMU's guests in this way; by default as the site file says
     #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
     pub(crate) accelerator: Option<Accelerator>,
@@ -140,8 +169,27 @@ pub(crate) struct Cost {
     pub(crate) rounds: Rounds,
 }
 
+/// Measurements by which backends are compared.
+const MEASURES: &[Choice<CostMeasure>] = &[
+    (
+        CostMeasure::Releases.name(),
+        CostMeasure::Releases,
+        "Releases of the partition's tasks, with the times of its program; in every backend",
+    ),
+    (
+        CostMeasure::Routines.name(),
+        CostMeasure::Routines,
+        "The ten routines of the OSEK kernel, by the probe `osek`; not in a guest with Linux",
+    ),
+    (
+        CostMeasure::RoundTrips.name(),
+        CostMeasure::RoundTrips,
+        "Frames on the partition's fieldbus, by the probe `ethercat`; not in a domain of Xen",
+    ),
+];
+
 /// Ways in which guests of QEMU run their instructions.
-const ACCELERATORS: &[Choice<Accelerator>] = &[
+pub(super) const ACCELERATORS: &[Choice<Accelerator>] = &[
     ("kvm", Accelerator::Kvm, "By the processor, under the kernel's KVM"),
     ("tcg", Accelerator::Tcg, "By QEMU, which emulates the processor; no time means anything"),
 ];

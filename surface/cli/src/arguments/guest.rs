@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 #[command(after_help = "Examples:\n  \
     quietcore guest build --out guest-rt                  a guest with PREEMPT_RT\n  \
     quietcore guest build --kernel stock --out guest      a guest for comparison\n\n\
-    A partition starts from such an image by `backend = \"qemu\"` and\n\
+    A partition starts from such an image by `backend = \"qemu\"` or `\"xen\"` and\n\
     `guest = { system = \"linux\", image = \"guest-rt\" }`; the same program and the same probe \
     run in it as in a process on the host.")]
 pub(crate) struct GuestVerb {

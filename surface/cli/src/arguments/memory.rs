@@ -6,8 +6,10 @@ use clap::Args;
 use quietcore_campaign::probe::memory::MemoryPart;
 use quietcore_probe::memory::AccessPattern;
 use quietcore_process::field::PageKind;
+use quietcore_site::NeighbourForm;
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 
+use super::backend::{NEIGHBOURS, NeighbourGuests};
 use super::choice::{Choice, one_of};
 
 const PARTS: &[Choice<MemoryPart>] = &[
@@ -50,7 +52,8 @@ const PAGES: &[Choice<PageKind>] = &[
                         much of their bandwidth a partition bears.\n\nExamples:\n  quietcore \
                         probe memory --out run\n  quietcore probe memory --parts curves --to 16MiB \
                         --rounds 15\n  quietcore probe memory --parts pressure --working-set 4MiB \
-                        --neighbour-size 64MiB"
+                        --neighbour-size 64MiB\n  quietcore probe memory --neighbour-backend \
+                        qemu --neighbour-image guest-rt --neighbours 1"
 )]
 pub(crate) struct Memory {
     /// Parts to measure; all three by default
@@ -110,6 +113,13 @@ pub(crate) struct Memory {
     /// Memory that each neighbour works on
     #[arg(long, value_name = "SIZE", default_value = "20 MiB")]
     pub(crate) neighbour_size: ByteSize,
+    /// The kind of neighbours: each of them has one worker of the load, and rests and works as it
+    /// is told
+    #[arg(long, value_name = "BACKEND", default_value = "process",
+        value_parser = one_of(NEIGHBOURS))]
+    pub(crate) neighbour_backend: NeighbourForm,
+    #[command(flatten)]
+    pub(crate) guests: NeighbourGuests,
     /// CPUs of the neighbours; by default all but the partition's
     #[arg(long, value_name = "LIST")]
     pub(crate) neighbour_cpus: Option<CpuSet>,

@@ -1,8 +1,15 @@
-//! Arguments of `quietcore osek`.
+//! Arguments of `quietcore osek`, and of the probe of that name.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
+use quietcore_site::{Accelerator, Backend};
+use quietcore_units::Nanos;
+
+use super::backend::backend_of_routines;
+use super::choice::one_of;
+use super::experiment::ACCELERATORS;
 
 #[derive(Debug, Args)]
 #[command(
@@ -63,6 +70,63 @@ pub(crate) struct OsekGenerate {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Print the names of the files as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const OSEK: &str = "Examples:\n  quietcore probe osek --loops 100\n  quietcore probe osek \
+                    --backend kvm --out runs/kvm\n  quietcore probe osek --backend qemu \
+                    --accelerator tcg --loops 100\n\nThe same image runs as a guest of our own \
+                    monitor, of QEMU, and as a domain of Xen, where this machine is its dom0. Keep \
+                    a run of each in one folder, and `quietcore report` of that folder draws all \
+                    of them in one figure. What QEMU emulates (tcg) shows that it works, and is \
+                    marked `timing not valid`. A guest brings its interrupts by software and by \
+                    its own interrupt controller and timer; under our monitor by a doorbell, too.";
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = OSEK)]
+pub(crate) struct Osek {
+    /// Backend that runs the kernel: a process, on the hosted port, or a guest, on the bare one
+    #[arg(long, value_name = "BACKEND", value_parser = backend_of_routines(),
+        default_value_t = Backend::default())]
+    pub(crate) backend: Backend,
+    /// Run the instructions of QEMU's guest in this way; `kvm` by default
+    #[arg(long, value_name = "WORD", value_parser = one_of(ACCELERATORS))]
+    pub(crate) accelerator: Option<Accelerator>,
+    /// Number of measurements of each routine, a run for each number; scordino2020 measured 100
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
+        value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
+    pub(crate) loops: Vec<u64>,
+    /// Approximate time to measure, instead of numbers of loops: a short run finds how many fit
+    #[arg(long, value_name = "D", conflicts_with = "loops")]
+    pub(crate) duration: Option<Nanos>,
+    /// The CPU to run on; the last one by default
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// Let the thread move between the CPUs
+    #[arg(long, conflicts_with = "cpu")]
+    pub(crate) unpinned: bool,
+    /// Priority of SCHED_FIFO, 1 to 99
+    #[arg(long, value_name = "N", default_value_t = 90,
+        value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(crate) priority: u8,
+    /// Use extended status, which looks for programming errors; the paper measured standard status
+    #[arg(long)]
+    pub(crate) extended: bool,
+    /// Account every job, as a partition does
+    #[arg(long)]
+    pub(crate) accounting: bool,
+    /// Number of additional tasks, of lower priority than those measured and ready all the time
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=i64::from(OTHERS_MAX)))]
+    pub(crate) other_tasks: u8,
+    /// Run a load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) load: Vec<String>,
+    /// Keep records and report in this new folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print records as JSON, as `show --json` does
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -64,6 +64,9 @@ pub(crate) struct Up {
     /// Go on in the background and return as soon as it runs
     #[arg(long, conflicts_with = "duration")]
     pub(crate) detach: bool,
+    /// Replace the site of this name that runs; if this one does not come up, that one comes back
+    #[arg(long, requires = "detach")]
+    pub(crate) replace: bool,
     /// Bring it down after this long, such as `10 s` or `8h`
     #[arg(long = "for", value_name = "D")]
     pub(crate) duration: Option<Nanos>,

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match role.as_ref().and_then(|role| role.to_str()) {
         Some("load") => quietcore_load::worker::main(arguments),
         Some("container") => quietcore_backend::container::shim(arguments),
-        Some("guest") => quietcore_backend::qemu::linux::inside::main(),
+        Some("guest") => quietcore_backend::linux::inside::main(),
         Some("partition") => quietcore_backend::process::serve(arguments),
         _ => {
             eprintln!("quietcore-runtime is started by quietcore; see `quietcore --help`");

@@ -7,30 +7,44 @@ use quietcore_host::{Area, Finding};
 use quietcore_wording::{LongWord, wrap};
 
 use crate::arguments::Doctor;
+use crate::command::distance::Reach;
 use crate::machine;
 use crate::status::{Failure, Status};
-use crate::terminal::Palette;
+use crate::terminal::{Palette, harmless_json};
 
 /// Column at which the text of a finding begins.
 const INDENT: usize = 10;
 
-pub(super) fn run(request: &Doctor) -> Result<Status, Failure> {
-    let report = Report::new(machine::read_facts(&*machine::stop_flag()?)?, request.cpus.as_ref());
-    if request.json {
-        super::print_json(&report)?;
-    } else {
-        let text = text(&report, request, &Palette::of_terminal());
-        super::print(&text)?;
+pub(super) fn run(reach: &Reach, request: &Doctor) -> Result<Status, Failure> {
+    let findings = match reach.remote()? {
+        None => {
+            let facts = machine::read_facts(&*machine::stop_flag()?)?;
+            let report = Report::new(facts, request.cpus.as_ref());
+            if request.json {
+                super::print_json(&report)?;
+            }
+            report.findings
+        }
+        Some(remote) => {
+            let cpus = request.cpus.as_ref().map(ToString::to_string).unwrap_or_default();
+            let (findings, report) = remote.examine(&cpus, request.json)?;
+            if request.json {
+                super::write(&(harmless_json(&report) + "\n"))?;
+            }
+            findings
+        }
+    };
+    if !request.json {
+        super::print(&text(&findings, request, &Palette::of_terminal()))?;
     }
-    let unmet = report.findings.iter().any(|finding| finding.severity == Severity::Conformance);
+    let unmet = findings.iter().any(|finding| finding.severity == Severity::Conformance);
     Ok(if unmet { Status::NotPassed } else { Status::Done })
 }
 
-fn text(report: &Report, request: &Doctor, palette: &Palette) -> String {
+fn text(findings: &[Finding], request: &Doctor, palette: &Palette) -> String {
     let mut text = String::new();
-    let of = |severity: Severity| {
-        report.findings.iter().filter(move |finding| finding.severity == severity)
-    };
+    let of =
+        |severity: Severity| findings.iter().filter(move |finding| finding.severity == severity);
     let must: Vec<_> = of(Severity::Conformance).collect();
     if must.is_empty() {
         line(&mut text, format_args!("Requirements: all met."));

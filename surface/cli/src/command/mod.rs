@@ -1,10 +1,14 @@
 //! The commands, one file each.
 
+mod audit;
 pub(crate) mod campaign;
+mod daemon;
+pub(crate) mod distance;
 mod doctor;
 mod documents;
 mod experiment;
 mod foreign;
+mod neighbours;
 mod osek;
 mod plan;
 mod probe;
@@ -20,12 +24,14 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use crate::arguments::Command;
+use crate::command::distance::Reach;
 use crate::status::{Failure, Status};
 
-/// Dispatches a command to its module.
-pub(crate) fn run(command: Command) -> Result<Status, Failure> {
+/// Dispatches a command to its module; `at` names the machine that it is about.
+pub(crate) fn run(at: Option<&str>, command: Command) -> Result<Status, Failure> {
+    let reach = Reach::of(at, &command)?;
     match command {
-        Command::Doctor(request) => doctor::run(&request),
+        Command::Doctor(request) => doctor::run(&reach, &request),
         Command::Init(request) => writing::init::run(&request),
         Command::Plan(request) => plan::run(&request),
         Command::Qualify(request) => qualify::run(&request),
@@ -34,7 +40,8 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Disturb(request) => experiment::disturb::run(&request),
         Command::Cost(request) => experiment::cost::run(&request),
         Command::Probe(request) => probe::run(request),
-        Command::Running(command) => running::run(command),
+        Command::Running(command) => running::run(&reach, command),
+        Command::Audit(request) => audit::run(&reach, &request),
         Command::Show(request) => show::run(&request),
         Command::Verdict(request) => show::verdict::run(&request),
         Command::Verify(request) => show::verify::run(&request),
@@ -44,6 +51,8 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Segment(request) => segment::run(&request),
         Command::Guest(request) => writing::guest::run(&request),
         Command::Osek(request) => osek::run(&request),
+        Command::Auth(request) => daemon::auth::run(&request),
+        Command::Context(request) => daemon::context::run(&request),
         Command::Export(request) => writing::export::run(&request),
         Command::Schema(request) => documents::schema(&request),
         Command::Completions(request) => documents::completions(&request),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use quietcore_host::boot::{BootAdvice, BootLoader};
 use quietcore_host::{Facts, Source};
-use quietcore_site::{Degradation, Refusal, Site};
+use quietcore_site::{Degradation, LeftOut, Site, Turns};
 use quietcore_supervisor::shared_cpus;
 use quietcore_units::Nanos;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::arguments::Plan;
 use crate::files::{self, SiteFile};
 use crate::machine;
-use crate::programs::{self, CheckedProgram};
+use crate::programs::{self, CheckedProgram, turns};
 use crate::status::{Failure, Status};
 use shared::SharedEntry;
 
@@ -27,10 +27,26 @@ struct Document<'a> {
     steps: Vec<String>,
     monitored: Vec<String>,
     degraded: Vec<String>,
+    left_out: Vec<LeftOutEntry<'a>>,
     programs: &'a [CheckedProgram],
     problems: &'a [String],
     shared_cpus: Vec<SharedEntry>,
     only_at_boot: BootAdvice,
+}
+
+/// A partition that a campaign leaves out, as `plan --json` prints it.
+#[derive(Serialize)]
+struct LeftOutEntry<'a> {
+    partition: &'a str,
+    profiles: &'a [String],
+    because: String,
+}
+
+impl<'a> From<&'a LeftOut> for LeftOutEntry<'a> {
+    fn from(left_out: &'a LeftOut) -> Self {
+        let LeftOut { partition, profiles, .. } = left_out;
+        Self { partition, profiles, because: left_out.because() }
+    }
 }
 
 pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
@@ -40,7 +56,8 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     for problem in checked.problems.iter().filter(|_| !request.json) {
         crate::terminal::say(problem);
     }
-    let plan = make(&site, &facts)?;
+    let turns = turns::on(&site, &facts, programs::folder_of(&request.site))?;
+    let plan = make(&site, turns, &facts);
     let shared_cpus = shared_cpus::shared_now(&site);
     let status = if checked.problems.is_empty() { Status::Done } else { Status::NotPassed };
     let only_at_boot = BootAdvice::of(&site, &facts, BootLoader::find(&Source::live()));
@@ -52,6 +69,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
             steps: plan.steps.iter().map(ToString::to_string).collect(),
             monitored: plan.monitored.iter().map(ToString::to_string).collect(),
             degraded: plan.degraded.iter().map(ToString::to_string).collect(),
+            left_out: plan.left_out.iter().map(LeftOutEntry::from).collect(),
             programs: &checked.found,
             problems: &checked.problems,
             shared_cpus: shared_cpus.iter().map(SharedEntry::from).collect(),
@@ -86,28 +104,30 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
         write!(text, "\n{only_at_boot}").expect("writing to a string cannot fail");
     }
     super::print_lines(&text)?;
-    remark(&site, &plan.degraded);
+    remark(&site, &plan);
     shared::remark(&shared_cpus);
     Ok(Status::Done)
 }
 
-/// Plans a site for a machine; each refusal becomes a line of the failure.
-pub(super) fn make(site: &Site, facts: &Facts) -> Result<quietcore_site::Plan, Failure> {
-    quietcore_site::plan(site, &facts.machine()).map_err(|refusals| refused(&refusals))
+/// Plans these turns of a site for a machine.
+pub(super) fn make(site: &Site, turns: Turns, facts: &Facts) -> quietcore_site::Plan {
+    quietcore_site::plan_turns(site, turns, &facts.machine())
 }
 
 /// Checks that a site can run on a machine, whatever its campaign asks for.
 pub(super) fn make_run(site: &Site, facts: &Facts) -> Result<Vec<Degradation>, Failure> {
-    quietcore_site::plan_run(site, &facts.machine()).map_err(|refusals| refused(&refusals))
+    quietcore_site::plan_run(site, &facts.machine()).map_err(|it| turns::refused(&it))
 }
 
-fn refused(refusals: &[Refusal]) -> Failure {
-    let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-    Failure::new(lines.join("\n"))
+/// Prints the remarks on a site file and on this machine to standard error, and what a campaign
+/// leaves out.
+pub(super) fn remark(site: &Site, plan: &quietcore_site::Plan) {
+    remark_site(site, &plan.degraded);
+    turns::say_left_out(&plan.left_out);
 }
 
-/// Prints the remarks on a site file and on this machine to standard error.
-pub(super) fn remark(site: &Site, degraded: &[Degradation]) {
+/// Prints the remarks on a site file that is not measured by its campaign.
+pub(super) fn remark_site(site: &Site, degraded: &[Degradation]) {
     for remark in site.remarks() {
         crate::terminal::say(format_args!("remark: {remark}"));
     }

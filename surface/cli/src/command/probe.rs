@@ -1,5 +1,6 @@
 //! `quietcore probe`
 
+mod backend;
 mod ethercat;
 mod exec;
 mod irq;
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use quietcore_backend::process::Room;
+use quietcore_backend::rooms::Rooms;
 use quietcore_campaign::probe::{self, ProbeContext, ProbeTerms};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
@@ -19,6 +21,7 @@ use quietcore_host::doctor::Report;
 use quietcore_load::LoadRequest;
 use quietcore_record::class::Class;
 use quietcore_record::record::Record;
+use quietcore_settings::MemoryShare;
 use quietcore_site::LoadKind;
 use quietcore_units::Nanos;
 
@@ -72,8 +75,9 @@ fn by_hand(
     }
     let runs = probe.runs().to_vec();
     let mut bar = Bar::new(&runs);
-    let (writer, records) = machine::with(facts, &[], &runs, |machine| {
-        let room = Room::among_others();
+    let all: Vec<_> = runs.iter().cloned().chain(probe.beside()).collect();
+    let (writer, records) = machine::with(facts, &[], &all, |machine| {
+        let room = room_of(probe);
         let mut context = ProbeContext { machine, room, observer: &mut bar, stop };
         probe.prepare(&mut context)?;
         let writer = out.map(Writer::create).transpose()?;
@@ -97,6 +101,13 @@ fn by_hand(
         limits: probe.limits(),
     };
     keep(writer.as_ref(), facts, records, &identity)
+}
+
+/// Returns the room of what a probe measures in, which is called as its partition is.
+fn room_of(probe: &dyn probe::Probe) -> Room {
+    let pinned = probe.pinned();
+    let partition = pinned.first().map_or("", |(partition, _)| *partition);
+    Rooms::default().of(partition, &probe.setting(), MemoryShare::default())
 }
 
 /// The name of a run by hand in its evidence, and the classes and limits that it is judged by.

@@ -4,8 +4,8 @@ mod renew;
 
 use std::path::{Path, PathBuf};
 
-use quietcore_campaign::probe::probes as planned_probes;
-use quietcore_campaign::{Asked, Campaign, Outcome, runs as planned_runs};
+use quietcore_campaign::probe::{PlannedProbe, probes as planned_probes};
+use quietcore_campaign::{Asked, Beside, Campaign, Outcome, Run, runs as planned_runs};
 use quietcore_evidence::{
     Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
 };
@@ -17,7 +17,8 @@ use crate::arguments::Qualify;
 use crate::files::{self, SiteFile};
 use crate::machine;
 use crate::programs;
-use crate::progress::Bar;
+use crate::programs::turns::{self, Ready};
+use crate::progress::{self, Bar};
 use crate::status::{Failure, Status};
 use crate::{command, finish, runs};
 
@@ -33,12 +34,10 @@ enum Start<'a> {
 
 pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
+    let mut told = progress::begin_followed(&request.followed)?;
     let (file, start) = begin(request)?;
     command::plan::shared::check_campaign(&file.site)?;
     let facts = machine::read_facts(&stop)?;
-    let plan = command::plan::make(&file.site, &facts)?;
-    command::plan::remark(&file.site, &plan.degraded);
-    let online = facts.machine().online;
     let models = match (&request.site, &start) {
         (Some(path), _) => programs::folder_of(path).to_owned(),
         (None, Start::Resume(_, manifest)) => {
@@ -46,11 +45,13 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         }
         (None, _) => PathBuf::new(),
     };
-    let built = programs::build(&file.site, &models)?;
-    let planned = planned_runs(&file.site, &file.sha256, online, &built.programs);
-    let probes = planned_probes(&file.site, &file.sha256, &facts);
-    let begun =
-        Begun { file: &file, facts: &facts, plan: &plan, started_at: machine::time_of_day() };
+    let turns = turns::on(&file.site, &facts, &models)?;
+    let plan = command::plan::make(&file.site, turns.clone(), &facts);
+    command::plan::remark(&file.site, &plan);
+    let (ready, left_out) = turns::build_all(turns, &file.site, &models)?;
+    let (planned, probes) = planned(&ready, &file.sha256, &facts);
+    let started_at = machine::time_of_day();
+    let begun = Begun { file: &file, facts: &facts, plan: &plan, left_out, started_at };
     let mut campaign = match start {
         Start::New => {
             let asked = begun.asked(request)?;
@@ -61,17 +62,18 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
             let writer = Writer::open(folder)?;
             Campaign::resume(writer, *manifest, &file.sha256, &kernel, planned, probes)?
         }
-        Start::Renew(old) => {
-            match old.begin(request, &begun, &built.programs, (planned, probes))? {
-                Some(campaign) => campaign,
-                None => return old.nothing_to_do(request.json).map(|()| Status::Done),
-            }
-        }
+        Start::Renew(old) => match old.begin(request, &begun, &ready, (planned, probes))? {
+            Some(campaign) => campaign,
+            None => return old.nothing_to_do(request.json).map(|()| Status::Done),
+        },
     };
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
-        let mut bar = Bar::new(campaign.runs());
         let runs = campaign.runs().to_vec();
+        if let Some(file) = &mut told {
+            file.set_whole(runs.iter().map(Run::duration).sum());
+        }
+        let mut bar = Beside::new(Bar::new(&runs), told.as_mut());
         machine::with(&facts, &file.site.controls_of_campaign(), &runs, |machine| {
             campaign.measure_all(machine, &mut bar, &stop)
         })??
@@ -85,6 +87,14 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let is_chosen = request.out.is_some() || request.resume.is_some();
     let index = runs::refresh(campaign.writer().root(), is_chosen)?;
     conclude(request, &evidence, campaign.writer().root(), index, outcome)
+}
+
+/// Lists the runs and the probes of a campaign, turn by turn.
+fn planned(turns: &[Ready], sha256: &str, facts: &Facts) -> (Vec<Run>, Vec<PlannedProbe>) {
+    let online = facts.machine().online;
+    let runs = |it: &Ready| planned_runs(&it.site, sha256, online, &it.built.programs);
+    let probes = |it: &Ready| planned_probes(&it.site, sha256, facts);
+    (turns.iter().flat_map(runs).collect(), turns.iter().flat_map(probes).collect())
 }
 
 /// Returns the site file with its choices, and where the campaign begins.
@@ -105,7 +115,7 @@ fn begin(request: &Qualify) -> Result<(SiteFile, Start<'_>), Failure> {
 
 fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
     let path = request.site.as_ref().expect("clap asks for the site file without --resume");
-    let mut file = files::read_site(path)?;
+    let mut file = files::read_site_with(path, request.accelerator)?;
     if file.site.measured().next().is_none() {
         return Err(Failure::new(format_args!(
             "quietcore: site `{}` has nothing to be measured: its partitions are guests from their \
@@ -167,6 +177,8 @@ struct Begun<'a> {
     file: &'a SiteFile,
     facts: &'a Facts,
     plan: &'a Plan,
+    /// Measurements that this machine can't do.
+    left_out: Vec<NotMeasured>,
     started_at: String,
 }
 
@@ -193,7 +205,7 @@ impl Begun<'_> {
             started_at: &self.started_at,
             length,
             limits: self.plan.degraded.iter().map(ToString::to_string).collect(),
-            not_chosen: not_chosen(self.file)?,
+            left_out: not_chosen(self.file)?.into_iter().chain(self.left_out.clone()).collect(),
         })
     }
 }

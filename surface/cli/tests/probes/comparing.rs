@@ -40,6 +40,34 @@ fn it_is_said_which_folder_is_which() {
     assert!(document["comparisons"].is_array(), "{document}");
 }
 
+/// Goal: the first of several folders is the reference that each of the others is compared with, as
+/// if there were no more.
+#[test]
+fn more_than_two_folders_are_each_compared_with_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, latency) in [("bare", 20), ("kvm", 40), ("qemu", 80)] {
+        import(folder.path(), name, latency);
+    }
+    let compare = |names: &[&str]| {
+        let said = call(folder.path(), &[&["compare"], names].concat());
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        said.out
+    };
+    let pairs = [compare(&["bare", "kvm"]), compare(&["bare", "qemu"])];
+    assert_eq!(compare(&["bare", "kvm", "qemu"]), pairs.join("\n"));
+    let json = |names: &[&str]| -> Value {
+        serde_json::from_str(&compare(&[names, &["--json"]].concat())).unwrap()
+    };
+    let document = json(&["bare", "kvm", "qemu"]);
+    let pairs = [json(&["bare", "kvm"]), json(&["bare", "qemu"])];
+    assert_eq!(document, serde_json::json!({ "pairs": pairs }));
+    let said = call(folder.path(), &["compare", "bare", "kvm", "queiroz2023/table-3"]);
+    assert!(said.err.contains("compare bare --with queiroz2023/table-3"), "{}", said.err);
+    let said = call(folder.path(), &["compare", "bare", "kvm", "nowhere"]);
+    assert!(said.status == Some(2) && said.err.contains("nowhere"), "{}", said.err);
+    assert_eq!(said.out, "", "nothing is told by halves");
+}
+
 #[test]
 fn a_table_in_the_place_of_a_folder_is_answered_with_the_option() {
     let folder = tempfile::tempdir().unwrap();

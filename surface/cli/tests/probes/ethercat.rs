@@ -4,9 +4,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
 
+use quietcore_skip::skip;
 use serde_json::Value;
 
 use crate::command::call;
+use crate::osek::{guests, hypervisor, is_missing};
 
 /// Goal: what is kept is the same evidence as what is printed, and it can be read and compared.
 #[test]
@@ -32,6 +34,67 @@ fn round_trips_are_measured_kept_shown_and_compared() {
     assert!(with.out.contains("ERIKA"), "{}", with.out);
     let refused = call(folder.path(), &["compare", "run", "--with", "queiroz2023/table-4"]);
     assert!(refused.err.contains("there are: ethercat"), "{}", refused.err);
+}
+
+/// Goal: a MainDevice in a guest of another hypervisor than ours brings the same segment to OP, and
+/// what is kept says where it ran. Frames may be late where an emulator shares this machine, so the
+/// figures are not looked at.
+#[test]
+fn round_trips_are_measured_in_a_guest_of_another_hypervisor() {
+    let (chosen, backend) = hypervisor();
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["probe", "ethercat", "--cycles", "1200", "--timeout", "50ms", "--out", "run"];
+    let run = call(folder.path(), &[&arguments[..], &chosen].concat());
+    if backend == "xen" {
+        assert_eq!(run.status, Some(2), "{}", run.err);
+        assert!(run.err.contains("--backend xen: its guests have no network"), "{}", run.err);
+        return;
+    }
+    if is_missing(&run.err) {
+        skip!("no guest of QEMU can be had: {}", run.err);
+        return;
+    }
+    assert!(run.out.contains("EtherCAT on sim"), "{} {}", run.out, run.err);
+    let shown = call(folder.path(), &["show", "run", "--json"]);
+    let document: Value = serde_json::from_str(&shown.out).unwrap();
+    let record = &document["records"][0];
+    let round_trip = &record["round_trip"];
+    assert_eq!(round_trip["cycles"], 1_200, "{record}");
+    assert_eq!(round_trip["subdevices"], 6, "{record}");
+    let (count, lost) = (&record["statistics"]["count"], &round_trip["lost"]);
+    assert_eq!(count.as_u64().unwrap() + lost.as_u64().unwrap(), 1_200, "{record}");
+    assert!(record["statistics"]["min_ns"].as_u64().unwrap() > 0, "{record}");
+    assert!(round_trip["sustained_cycles_per_second"].as_f64().unwrap() > 0.0, "{record}");
+    assert_eq!(record["conditions"]["machine"]["backend"], backend, "{record}");
+    // Wherever this test runs, an emulator is in the path.
+    let because = record["invalid_because"].to_string();
+    assert!(because.contains("timing not valid"), "{because}");
+    assert!(guests(backend, std::process::id()).is_empty(), "a guest is left");
+}
+
+/// Goal: what keeps a MainDevice in a guest from its SubDevices is told in words, and nothing that
+/// looks like evidence is left.
+#[test]
+fn a_guest_without_a_way_to_its_subdevices_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (["--accelerator", "tcg"], "--accelerator: the backend `process` leaves no choice"),
+        (["--backend", "container"], "process, kvm, qemu, xen"),
+        (["--backend", "xen"], "no MainDevice in them has SubDevices; choose process, kvm, qemu"),
+    ] {
+        let arguments = [&["probe", "ethercat", "--out", "run"], &arguments[..]].concat();
+        let said = call(folder.path(), &arguments);
+        assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(words), "`{words}` in {}", said.err);
+    }
+    let (chosen, backend) = hypervisor();
+    let unknown = ["probe", "ethercat", "--interface", "nosuch", "--out", "run"];
+    let said = call(folder.path(), &[&unknown[..], &chosen].concat());
+    if backend != "xen" && !is_missing(&said.err) {
+        assert_eq!(said.status, Some(2), "{}", said.err);
+        assert!(said.err.contains("nosuch"), "{}", said.err);
+    }
+    assert!(!folder.path().join("run").exists(), "it looks like evidence");
 }
 
 /// Goal: every probe takes a time, in place of a number.

@@ -6,10 +6,12 @@
 #[path = "../command/mod.rs"]
 mod command;
 
+mod alone;
 mod campaign;
 mod comparing;
 mod ethercat;
 mod first_program;
+mod irq;
 mod memory;
 mod osek;
 mod reproduction;

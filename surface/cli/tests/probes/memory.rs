@@ -136,6 +136,73 @@ fn accesses_are_measured_in_turns_kept_and_shown_again() {
     assert!(beside.err.contains("`show` and the report put them beside"), "{}", beside.err);
 }
 
+/// Measures curves and the pressure beside two neighbours of a backend, keeps them in `run`, and
+/// checks who worked. Returns the reason where this machine runs no such neighbours.
+fn check_beside(backend: &str, more: &[&str]) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--neighbours", "2", "--neighbour-backend", backend, "--out", "run"];
+    let options = [&["--no-ways"][..], &options, more].concat();
+    let run = call(folder.path(), &small("curves,pressure", &options));
+    if run.err.contains("are left out: ") {
+        assert_eq!(run.status, Some(2), "{}", run.err);
+        assert!(!folder.path().join("run").exists(), "nothing was made");
+        return Some(run.err);
+    }
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let records = document["records"].as_array().unwrap();
+    assert_eq!(records.len(), 5, "two patterns alone and beside neighbours, and the pressure");
+    for record in records {
+        let (name, who) = (record["name"].as_str().unwrap(), &record["memory"]["interference"]);
+        let because = record["invalid_because"].to_string();
+        assert!(!because.contains("neighbour"), "{name}: {because}");
+        let loads = record["conditions"]["loads"].as_array().unwrap();
+        if name.contains("alone") {
+            assert!(who.is_null() && loads.is_empty(), "{name}");
+            continue;
+        }
+        assert_eq!((&who["backend"], &who["workers"]), (&backend.into(), &2.into()), "{name}");
+        let [load] = &loads[..] else { panic!("{name}: {loads:?}") };
+        assert_eq!((&load["working"], &load["cpus"]), (&2.into(), &who["cpus"]), "{name}");
+        assert!(load["bytes_per_second"].as_f64() > Some(0.0), "{name}: {load}");
+    }
+    let slowdowns = document["memory_slowdowns"].as_array().unwrap();
+    assert!(slowdowns.iter().all(|it| it["points"][0]["ratio"]["low"].is_f64()), "six rounds");
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains(&format!("2 × memory-bandwidth ({backend}) over ")), "who they were");
+    None
+}
+
+/// Goal: containers rest and work in turns beside a process, as its like do.
+#[test]
+fn accesses_are_measured_beside_containers() {
+    if !has_another_cpu() {
+        skip!("there is one CPU, and neighbours need another one");
+        return;
+    }
+    if let Some(why) = check_beside("container", &[]) {
+        skip!("no container runs here: {why}");
+    }
+}
+
+/// Goal: the same of Linux guests of QEMU, whose image `QUIETCORE_TEST_IMAGE` names and whose
+/// processors QEMU emulates; without an image they are refused before anything starts.
+#[test]
+fn accesses_are_measured_beside_linux_guests() {
+    if !has_another_cpu() {
+        skip!("there is one CPU, and neighbours need another one");
+        return;
+    }
+    let emulated = ["--neighbour-accelerator", "tcg"];
+    assert!(check_beside("qemu", &emulated).is_some(), "there is no image");
+    let Ok(image) = std::env::var("QUIETCORE_TEST_IMAGE") else {
+        skip!("QUIETCORE_TEST_IMAGE names no image of a Linux guest");
+        return;
+    };
+    let beside = check_beside("qemu", &[&emulated[..], &["--neighbour-image", &image]].concat());
+    assert_eq!(beside, None);
+}
+
 /// Goal: ways that can't be had are no failure unless they were asked for, and their absence is
 /// said with its reason.
 #[test]
@@ -179,6 +246,7 @@ fn what_cannot_be_measured_is_refused_before_it_begins() {
         (["--neighbour-kind", "sqrt"], "it counts no bytes"),
         (["--neighbour-cpus", "0-1023"], "is the partition's"),
         (["--neighbour-size", "1 KiB"], "is outside"),
+        (["--neighbour-backend", "kvm"], "process, container, qemu"),
         (["--working-set", "9 B"], "--working-set: a working set of 9 B"),
         (["--parts", "dance"], "dance"),
     ] {

@@ -3,14 +3,51 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use quietcore_skip::skip;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 use crate::command::{call, quietcore, said};
+
+/// Returns the arguments for a guest of the hypervisor that the environment names, and its backend;
+/// of QEMU's emulated processor, which every machine has that has QEMU, where it names none.
+pub(crate) fn hypervisor() -> (Vec<&'static str>, &'static str) {
+    match std::env::var("QUIETCORE_TEST_BACKEND").as_deref() {
+        Ok("xen") => (vec!["--backend", "xen"], "xen"),
+        Ok("qemu") => (vec!["--backend", "qemu"], "qemu"),
+        _ => (vec!["--backend", "qemu", "--accelerator", "tcg"], "qemu"),
+    }
+}
+
+/// Lists what runs guests of a backend for anybody: QEMU's processes below `tool`, or domains.
+pub(crate) fn guests(backend: &str, tool: u32) -> Vec<String> {
+    if backend == "xen" {
+        let output = Command::new("xl").arg("list").stdin(Stdio::null()).output().unwrap();
+        let list = String::from_utf8(output.stdout).unwrap();
+        let ours = list.lines().filter(|line| line.starts_with("quietcore."));
+        return ours.map(str::to_owned).collect();
+    }
+    let children = |process: &str| {
+        let path = format!("/proc/{process}/task/{process}/children");
+        fs::read_to_string(path).unwrap_or_default()
+    };
+    let below = children(&tool.to_string());
+    let below: String = below.split_whitespace().map(children).collect();
+    let is_qemu = |process: &&str| {
+        let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        name.starts_with("qemu")
+    };
+    below.split_whitespace().filter(is_qemu).map(str::to_owned).collect()
+}
+
+/// Returns whether a measurement was refused for want of QEMU or of an image.
+pub(crate) fn is_missing(err: &str) -> bool {
+    err.contains("`qemu-system-x86_64` is not installed") || err.contains("this build has no image")
+}
 
 /// The longest wait for a process to begin or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -107,6 +144,75 @@ fn the_routines_are_measured_kept_and_shown_again() {
     assert!(page.contains("id=\"routines\"") && page.contains("isrentry, signal"));
 }
 
+/// Goal: the same routines are measured under another hypervisor than ours, and say under which;
+/// the way of an interrupt that it does not have is left out with a word.
+#[test]
+fn the_routines_are_measured_in_a_guest_of_another_hypervisor() {
+    let (chosen, backend) = hypervisor();
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["probe", "osek", "--loops", "20", "--out", "run", "--json"];
+    let run = call(folder.path(), &[&arguments[..], &chosen].concat());
+    if is_missing(&run.err) {
+        skip!("no guest of QEMU can be had: {}", run.err);
+        return;
+    }
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let records = document["records"].as_array().unwrap();
+    assert_eq!(records.len(), 21, "6 routines, and 5 with an interrupt in 3 ways");
+    for record in records {
+        let name = record["name"].as_str().unwrap();
+        assert!(!name.contains("doorbell"), "{name}");
+        assert_eq!(record["statistics"]["count"], 20, "{name}");
+        assert_eq!(record["conditions"]["machine"]["backend"], backend, "{name}");
+        let kernel = record["routine"]["kernel"].as_str().unwrap();
+        assert!(kernel.starts_with(&format!("bare port in a guest ({backend})")), "{kernel}");
+        // Wherever this test runs, an emulator is in the path.
+        let because = record["invalid_because"].to_string();
+        assert!(because.contains("timing not valid"), "{name}: {because}");
+    }
+    let manifest = fs::read_to_string(folder.path().join("run/manifest.json")).unwrap();
+    assert!(manifest.contains("brought no interrupt by a doorbell"), "{manifest}");
+    assert!(guests(backend, std::process::id()).is_empty(), "a guest is left");
+}
+
+/// Goal: no guest is left by a tool that is killed while it measures. Method: killed as soon as
+/// the guest is seen, which under Xen is while `xl` still makes it.
+#[test]
+fn a_guest_of_another_hypervisor_ends_with_the_tool_that_started_it() {
+    let (chosen, backend) = hypervisor();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = quietcore(folder.path());
+    command.args(["probe", "osek", "--loops", "10000000"]).args(chosen);
+    let mut tool = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let begin = Instant::now();
+    let running = loop {
+        let found = guests(backend, tool.id());
+        if !found.is_empty() {
+            break found;
+        }
+        if tool.try_wait().unwrap().is_some() {
+            let err = said(&tool.wait_with_output().unwrap()).err;
+            assert!(is_missing(&err), "{err}");
+            skip!("no guest of QEMU can be had: {err}");
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE * 2, "no guest begins");
+        thread::sleep(Duration::from_millis(50));
+    };
+    tool.kill().unwrap();
+    tool.wait().unwrap();
+    let begin = Instant::now();
+    let is_left = || match backend {
+        "xen" => !guests(backend, 0).is_empty(),
+        _ => running.iter().any(|process| fs::exists(format!("/proc/{process}/exe")).unwrap()),
+    };
+    while is_left() {
+        assert!(begin.elapsed() < PATIENCE, "{running:?} is left behind");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn what_cannot_be_measured_is_refused_before_it_begins() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,6 +221,8 @@ fn what_cannot_be_measured_is_refused_before_it_begins() {
         (["--loops", "0"], "--loops"),
         (["--loops", "100,100"], "stands there twice"),
         (["--other-tasks", "252"], "252"),
+        (["--backend", "container"], "process, kvm, qemu, xen"),
+        (["--accelerator", "tcg"], "--accelerator: the backend `process` leaves no choice"),
         (["--load", "sleep"], "--load sleep"),
     ] {
         let said =

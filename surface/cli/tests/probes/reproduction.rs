@@ -110,7 +110,9 @@ fn a_plan_of_a_reproduction_does_nothing_and_fits_its_time() {
     let plan = call(folder.path(), &["campaign", "mahmud2014", "--plan"]);
     assert_eq!(plan.status, Some(0), "{}", plan.err);
     assert_eq!(plan.out.matches("1.50 s each").count(), 2, "{}", plan.out);
-    assert!(plan.out.contains("not yet: table 2") && plan.out.contains("Nothing has been done"));
+    assert!(
+        plan.out.contains("  table 2: a second node") && plan.out.contains("Nothing has been done")
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a folder was made");
     let short = call(folder.path(), &["campaign", "mahmud2014", "--plan", "--within", "3 s"]);
     assert_eq!(short.status, Some(2), "{}", short.out);

@@ -125,3 +125,39 @@ fn a_folder_that_is_not_this_machines_genuine_evidence_of_the_site_is_not_renewe
     assert!(probe.err.contains("it is not of a campaign"), "{}", probe.err);
     assert_eq!(probe.status, Some(2));
 }
+
+/// Goal: of systems that were measured alone, only the one that has expired is measured again; the
+/// page says that what it compares is of several times.
+#[test]
+fn a_system_that_was_measured_alone_is_renewed_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    if site(at, "alone = true\nprofiles = [\"tp1\"]").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let text = fs::read_to_string(at.join("site.toml")).unwrap();
+    let (partition, campaign) = text.split_at(text.find("[campaign]").unwrap());
+    let own = &partition[partition.find("[[partition]]").unwrap()..];
+    let second = own.replace("\"axis\"", "\"belt\"");
+    fs::write(at.join("site.toml"), format!("{partition}{second}{campaign}")).unwrap();
+    let run = call(at, &["qualify", "site.toml", "--cycles", "100", "--out", "old"]);
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    assert!(!run.out.contains("of several times"), "{}", run.out);
+
+    age(at, "belt.tp1.task0.json");
+    let renewed = call(at, &RENEW);
+    assert!(matches!(renewed.status, Some(0 | 1)), "{}", renewed.err);
+    let because = "measured again: belt under tp1, since belt: microcode 0x-old → ";
+    assert!(renewed.err.contains(because), "{}", renewed.err);
+    assert!(renewed.err.contains("taken over: 1 record\n"), "{}", renewed.err);
+    assert!(renewed.out.contains("of several times"), "{}", renewed.out);
+    let page = fs::read_to_string(at.join("new/report.html")).unwrap();
+    assert!(page.contains("of several times"));
+    let verified = call(at, &["verify", "new"]);
+    assert_eq!(verified.status, Some(0), "{}", verified.out);
+    let records = |of: &str| fs::read_dir(at.join(of).join("records")).unwrap().count();
+    assert_eq!((records("old"), records("new")), (2, 2));
+    let again = call(at, &["qualify", "site.toml", "--renew", "new"]);
+    assert!(again.out.starts_with("nothing to renew"), "{}", again.out);
+}

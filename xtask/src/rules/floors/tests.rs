@@ -33,6 +33,8 @@ fn downwards_and_listed_sideways_is_right() {
         ("logic/site", "[dependencies]\nquietcore-record.workspace = true"),
         ("xtask/skip", ""),
         ("machine/host", "[dev-dependencies]\nquietcore-skip.workspace = true"),
+        ("xtask/images", ""),
+        ("realise/guests", "[build-dependencies]\nquietcore-images.workspace = true"),
         ("bench", "[dependencies]\nquietcore-host.workspace = true"),
     ];
     assert_eq!(findings(&crates), [""; 0]);

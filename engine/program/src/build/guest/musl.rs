@@ -55,7 +55,8 @@ impl Musl {
 
     /// Asks the compiler for its own headers: before anything is compiled.
     pub(crate) fn prepare(&mut self, compiler: &Compiler) -> Result<(), BuildError> {
-        let answer = compiler.run(Path::new("/"), &["-print-file-name=include".to_owned()])?;
+        let answer =
+            compiler.run(Path::new("/"), &["-print-file-name=include".to_owned()], None)?;
         self.compilers_headers = PathBuf::from(answer.text.trim());
         Ok(())
     }

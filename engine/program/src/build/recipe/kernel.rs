@@ -17,14 +17,14 @@ use crate::build::objects::Object;
 use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
 use crate::build::{
-    BuildError, Diagnostic, Kind, LeftOut, Options, Severity, collect, headers, widths,
+    BuildError, Carried, Diagnostic, Kind, LeftOut, Options, Severity, collect, headers, widths,
 };
 use crate::interface::{
     self, Interface, KernelCounter, KernelInterface, Language, Packaging, PeriodPlace,
     PeriodStatement, Rate,
 };
 use crate::osek;
-use quietcore_wording::{alike, list};
+use quietcore_wording::{alike, list, meant};
 
 /// Files that are generated with each build, so a copy in the folder would be an old one.
 const OURS: [&str; 4] = [osek::HEADER_FILE, osek::TABLES_FILE, "os.h", "quietcore_osek.h"];
@@ -72,6 +72,7 @@ pub(super) fn find(
     let reading = Reading { strict: false, tick_ns: options.tick_ns };
     let configuration = quietcore_oil::read(&name, &text, reading, &mut include)
         .map_err(|problems| refusal(&problems, is_generated(files)))?;
+    check_messages(&configuration, &options.carried, is_generated(sources))?;
     leave_out_ours(sources);
     let mode = choose_mode(&name, &configuration, options.mode.as_deref())?;
     Ok(Some(Application { file: name, configuration, mode }))
@@ -110,6 +111,53 @@ fn choose_mode(
         wanted: wanted.to_owned(),
         names: names.collect(),
     })
+}
+
+/// Refuses messages that the partition does not receive. All are told at once.
+fn check_messages(
+    configuration: &Configuration,
+    carried: &[Carried],
+    is_generated: bool,
+) -> Result<(), BuildError> {
+    let mut errors = Vec::new();
+    for message in configuration.messages() {
+        let name = message.name.as_str();
+        let Some(why) = not_received(name, carried) else { continue };
+        let place = configuration.message_place(name).map(|found| &found.position);
+        errors.push(Diagnostic {
+            severity: Severity::Error,
+            file: place.map(|place| place.file.clone()).unwrap_or_default(),
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            message: format!("`{name}`: {why}"),
+        });
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    Err(BuildError::Oil { is_generated, text: lines.join("\n"), errors })
+}
+
+/// The reason why a program can't be notified of a message of this name; `None` where it can.
+fn not_received(name: &str, carried: &[Carried]) -> Option<String> {
+    let named: Vec<&Carried> = carried.iter().filter(|it| it.name == name).collect();
+    match named[..] {
+        [one] if one.is_received => return None,
+        [_] => return Some("the partition sends it; name what it receives".to_owned()),
+        [_, _, ..] => {
+            let both = "the name of a group and of a signal";
+            return Some(format!("{both}; rename the channel or the signal in the site file"));
+        }
+        [] => {}
+    }
+    let received = || carried.iter().filter(|it| it.is_received).map(|it| it.name.as_str());
+    let otherwise = match received().next() {
+        Some(_) => format!("it receives {}", list(received())),
+        None => "it receives nothing: there is no channel to it in the site file".to_owned(),
+    };
+    let hint = meant(name, received(), otherwise);
+    Some(format!("no signal, queue or group that the partition receives; {hint}"))
 }
 
 /// Files that an earlier `generate` may have left in the folder.
@@ -169,7 +217,9 @@ impl Recipe<'_> {
         let linked = LinkedFile::parse(&module)?;
         let info = debug_info(&module)?;
         widths::check(&info)?;
-        let interface = application.interface(uses_services(&objects, &selection));
+        let is_notified = !configuration.messages().is_empty();
+        let com = is_notified || uses_services(&objects, &selection);
+        let interface = application.interface(com);
         let symbols =
             collect::symbols(&interface.model, &info, &linked, data, &HashMap::new(), None)?;
         let chosen = selection.chosen.iter().map(|index| &objects[*index]);

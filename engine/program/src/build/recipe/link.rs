@@ -222,9 +222,9 @@ impl Recipe<'_> {
         files: &[String],
     ) -> Result<Vec<u8>, BuildError> {
         let output = self.scratch.join(name);
-        arguments.extend(["-o".to_owned(), output.to_string_lossy().into_owned()]);
         arguments.extend(files.iter().cloned());
-        let outcome = self.compiler.run(self.scratch, &arguments)?;
+        self.compiler.tell(&format!("linking {name}"));
+        let outcome = self.compiler.run(self.scratch, &arguments, Some(&output))?;
         if !outcome.success {
             return Err(refused([&outcome]));
         }

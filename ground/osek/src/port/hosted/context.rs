@@ -7,6 +7,8 @@ use core::ptr;
 use quietcore_units::KernelJob;
 
 use super::{Driver, Hosted, IDLE, NEVER, alone, machine_at, surroundings};
+use crate::configuration::Message;
+use crate::port::controller::Interrupt;
 use crate::port::own::{ContextEntry, entry_of};
 use crate::port::{Enter, Fault, Leave, Port};
 
@@ -77,6 +79,14 @@ impl Port for Hosted {
     #[inline]
     fn stack_is_intact(&self, task: u8) -> bool {
         self.stacks.is_intact(task)
+    }
+
+    fn message_count(&self, message: &Message) -> u64 {
+        self.driven.message_count(message)
+    }
+
+    fn pend_isr(&self, isr: u8) {
+        self.controller.pend(Interrupt::Isr(isr));
     }
 
     fn note_job(&self, job: &KernelJob) {

@@ -6,10 +6,11 @@
 //!                                                      … go on there in the next step
 //! ```
 //!
-//! A step raises the tick, and goes on where the machine was left. It ends when the kernel is idle,
-//! or at the instant at which it has to be back: then the loader's timer interrupts it, unless the
-//! tasks hold back the kernel's interrupts at that instant; then it ends when they let them go. A
-//! critical section is never cut in two by the end of a step. A category 1 ISR is not, either.
+//! A step raises the tick, with which messages are looked at, and goes on where the machine was
+//! left. It ends when the kernel is idle, or at the instant at which it has to be back: then the
+//! loader's timer interrupts it, unless the tasks hold back the kernel's interrupts then; in that
+//! case it ends when they let them go. A critical section is never cut in two by the end of a step.
+//! A category 1 ISR is not, either.
 //!
 //! The timer is set only when a task runs, and for as long as one does: a step that finds nothing
 //! to do makes no system call.
@@ -30,7 +31,7 @@ use quietcore_units::KernelJob;
 
 use super::flood::Flood;
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, surroundings};
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Message};
 use crate::port::controller::Interrupt;
 use crate::port::processor::switch::save_and_resume;
 use crate::port::{Fault, Port as _};
@@ -79,6 +80,10 @@ impl Driven {
     #[cfg(target_os = "none")]
     pub(super) fn clock_ns(&self) -> u64 {
         self.given.get().clock_ns()
+    }
+
+    pub(super) fn message_count(&self, message: &Message) -> u64 {
+        self.given.get().message_count(message)
     }
 
     pub(super) fn note_job(&self, job: &KernelJob) {
@@ -155,7 +160,8 @@ pub fn step(port: &Hosted) {
     let due = ticks.of_cycle(given.due_ns().unwrap_or_else(|| port.now()));
     port.ticks.set(ticks);
     driven.ticks_due.set(driven.ticks_due.get().saturating_add(due));
-    if driven.ticks_due.get() != 0 {
+    // Messages are looked at with the tick, in each step.
+    if driven.ticks_due.get() != 0 || !port.configuration.get().messages.is_empty() {
         port.controller.pend(Interrupt::Tick);
     }
     port.until_ns.set(given.until_ns().unwrap_or(NEVER));

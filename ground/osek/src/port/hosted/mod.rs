@@ -298,7 +298,8 @@ impl Hosted {
         };
         self.ticks.set(ticks);
         let due = self.ticks_left.0.replace(0).saturating_add(due);
-        if due != 0 {
+        let looks = !self.configuration.get().messages.is_empty();
+        if due != 0 || looks {
             self.system().tick(due, ticks.last_ns.unwrap_or_default(), |left| {
                 self.ticks_left.set(left);
                 self.controller.pend(Interrupt::Tick);

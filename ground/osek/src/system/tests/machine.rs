@@ -13,9 +13,12 @@ use std::vec::Vec;
 
 use quietcore_units::KernelJob;
 
-use crate::configuration::{Configuration, Hooks, Isr};
+use crate::configuration::{Configuration, Hooks, Isr, Message};
 use crate::port::{Enter, Fault, Leave, Port};
 use crate::system::System;
+
+/// Signals, and groups, that others may send.
+const MESSAGES: usize = 4;
 
 pub(super) type Tested = &'static System<Machine>;
 
@@ -45,6 +48,8 @@ std::thread_local! {
     static NOW_NS: Cell<u64> = const { Cell::new(1000) };
     static TIMER_NS: Cell<Option<u64>> = const { Cell::new(None) };
     static STACKS_ARE_INTACT: Cell<bool> = const { Cell::new(true) };
+    /// Sendings of each message, by its number; those of groups behind.
+    static SENT: Cell<[u64; 2 * MESSAGES]> = const { Cell::new([0; 2 * MESSAGES]) };
     static IS_INSIDE: Cell<bool> = const { Cell::new(true) };
     /// An ISR of category 1, and after how many uses of the level it comes.
     static CATEGORY_1: Cell<Option<(u32, Body)>> = const { Cell::new(None) };
@@ -123,6 +128,15 @@ impl Port for Machine {
         STACKS_ARE_INTACT.get()
     }
 
+    fn message_count(&self, message: &Message) -> u64 {
+        let of_groups = if message.is_group { MESSAGES } else { 0 };
+        SENT.get()[of_groups + usize::from(message.number)]
+    }
+
+    fn pend_isr(&self, isr: u8) {
+        PENDING.with_borrow_mut(|pending| pending.push(isr));
+    }
+
     fn note_job(&self, job: &KernelJob) {
         let (kind, task) = (if job.waits == 1 { "waits" } else { "ended" }, job.task);
         let (released_ns, finished_ns) = (job.released_ns, job.finished_ns);
@@ -191,6 +205,13 @@ pub(super) fn let_timer_come() {
     LEVEL.set(before);
 }
 
+/// Somebody sends a signal, or a group.
+pub(super) fn send(number: usize, is_group: bool) {
+    let mut sent = SENT.get();
+    sent[number + if is_group { MESSAGES } else { 0 }] += 1;
+    SENT.set(sent);
+}
+
 pub(super) fn spoil_stacks() {
     STACKS_ARE_INTACT.set(false);
 }
@@ -247,6 +268,7 @@ pub(super) fn new_system() -> Tested {
     TIMER_NS.set(None);
     STACKS_ARE_INTACT.set(true);
     IS_INSIDE.set(true);
+    SENT.set([0; 2 * MESSAGES]);
     log();
     system
 }

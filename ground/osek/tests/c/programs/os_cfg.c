@@ -107,6 +107,14 @@ static const struct quietcore_osek_schedule_table tables[] = {
     [Table] = {.counter = Clock, .first_point = 0u, .point_count = 2u, .duration = 5u, .start = 1u},
 };
 
+#ifdef MESSAGES
+static const struct quietcore_osek_message messages[] = {
+    {.number = 3u, .notification = QUIETCORE_OSEK_NOTIFY_TASK, .object = Middle},
+    {.number = 4u, .notification = QUIETCORE_OSEK_NOTIFY_EVENT, .object = High, .events = Ping},
+    {.number = 3u, .is_group = 1u, .notification = QUIETCORE_OSEK_NOTIFY_ISR, .object = 0u},
+};
+#endif
+
 const struct quietcore_osek_configuration quietcore_osek_configuration = {
     .version = QUIETCORE_OSEK_VERSION,
     .conformance = QUIETCORE_OSEK_ECC1,
@@ -126,6 +134,10 @@ const struct quietcore_osek_configuration quietcore_osek_configuration = {
     .schedule_tables = tables,
     .expiry_points = points,
     .actions = actions,
+#ifdef MESSAGES
+    .messages = messages,
+    .message_count = sizeof messages / sizeof *messages,
+#endif
     .task_names = quietcore_osek_task_names,
     .task_count = sizeof tasks / sizeof *tasks,
     .isr_count = sizeof isrs / sizeof *isrs,

@@ -124,6 +124,7 @@ mod tests {
                 workers: 3,
                 size_bytes: None,
                 cpus: "0".to_owned(),
+                backend: None,
             }),
             measured: MemoryMeasured::Curve {
                 points: vec![MemoryPoint {

@@ -97,6 +97,18 @@ fn a_blocking_thread_is_named_with_its_stack_and_what_interrupted_it_is_not_its(
     assert_eq!(ledger.stack, ["hrtimer_wakeup", "copy_page"]);
     assert_eq!(ledger.counted[0].what, "page faults");
     assert_eq!(ledger.shares[0].times, 1, "it ran once, interrupted twice");
+    let course = ledger.course.iter().map(|piece| (piece.cause, piece.at_ns / 1000));
+    let expected = [
+        (Cause::TimerLate, 0),
+        (Cause::TimerInterrupt, 1),
+        (Cause::Thread, 4),
+        (Cause::Interrupt, 100),
+        (Cause::Softirq, 110),
+        (Cause::Thread, 130),
+        (Cause::Own, 500),
+        (Cause::PageFault, 502),
+    ];
+    assert_eq!(course.collect::<Vec<_>>(), expected);
 }
 
 /// The processor of a guest, which halted: the host wakes its thread, takes 6 µs to enter it, and
@@ -255,6 +267,12 @@ proptest! {
         prop_assert!(ledger.adds_up(), "{:?}", ledger);
         prop_assert!(ledger.shares.iter().all(|share| share.ns > 0));
         prop_assert!(ledger.shares.is_sorted_by(|a, b| a.ns >= b.ns));
+        let mut now = 0;
+        for piece in &ledger.course {
+            prop_assert_eq!(piece.at_ns, now, "no gap and no overlap: {:?}", ledger.course);
+            now += piece.ns;
+        }
+        prop_assert_eq!(now, lasts_ns);
     }
 
     /// Nesting never counts twice: an interrupt has all of its time, but for what interrupted it.

@@ -20,15 +20,22 @@ pub(super) const ALL: &[Exhibit] = &[
         None,
         "a guest with our OSEK kernel under our monitor, in place of VxWorks and JARI-Works; the \
          interrupt comes from another CPU of the host, where the paper passes a card through. \
-         `--load` adds the load that the paper leaves out",
+         `--backend qemu` measures a guest of QEMU; `--load` adds the load that the paper leaves \
+         out",
     ),
     Exhibit::of_table("kong2021/table-3", &[], Some(NO_EVENT), ""),
     Exhibit::of_picture(
         ("kong2021/figure-1", "Hypervisors of type 1 and type 2"),
         Content::Drawing,
-        &["quietcore probe latency --backend kvm --out guest"],
-        Some("type 1: no probe runs in a domain of Xen yet"),
-        "measured instead of drawn; our monitor is a process of the host, as with type 2",
+        &[
+            "quietcore probe osek --backend kvm --loops 100 --out types/kvm",
+            "quietcore probe osek --backend xen --loops 100 --out types/xen",
+            "quietcore report types",
+        ],
+        None,
+        "measured instead of drawn, by the routines of a kernel: our monitor is a process of the \
+         host, as with type 2, and Xen is of type 1. A domain takes a machine that was started \
+         with Xen: run the commands on both, with one folder",
     ),
     Exhibit::of_picture(
         ("kong2021/figure-2", "Scheme 1: control and other applications on one computer"),

@@ -9,11 +9,10 @@ pub(super) const ALL: &[Exhibit] = &[
     Exhibit::of_table(
         "mahmud2014/table-1",
         PLAN,
-        Some(
-            "the share of each partition in a virtual switch; virtual processors of guests of \
-             Linux, which no backend here runs yet",
-        ),
-        "one node, with three processes; CPUs one-to-one and memory reserved, as there",
+        Some("the share of each partition in a virtual switch"),
+        "one node, with three processes; CPUs one-to-one and memory reserved, as there. With \
+         `backend = \"qemu\"` and `guest = { system = \"linux\", image = \"FOLDER\" }` they are \
+         Linux guests, with a virtual processor for each of their CPUs",
     ),
     Exhibit::of_table("mahmud2014/table-2", &[], Some(TWO_NODES), ""),
     Exhibit::of_table(
@@ -29,7 +28,8 @@ pub(super) const ALL: &[Exhibit] = &[
         Content::Drawing,
         PLAN,
         Some(
-            "a second node; a virtual switch; clocks synchronised by PTP; Linux in domains of Xen",
+            "a second node; a virtual switch; clocks synchronised by PTP; Linux in domains of Xen, \
+             as a domain has our own kernel",
         ),
         "one node",
     ),

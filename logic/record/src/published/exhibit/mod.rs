@@ -39,6 +39,45 @@ pub struct Exhibit {
     pub missing: Option<&'static str>,
     /// Differences of the counterpart from the paper's method.
     pub differs: &'static str,
+    /// Systems and profiles of a run whose figures stand beside the published ones, profile by
+    /// profile; `None` where no run is shown so.
+    pub shows: Option<ShownSystems>,
+}
+
+/// The systems and profiles of a run that a table or plot shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownSystems {
+    /// Names of the profiles, such as `tp3`.
+    pub profiles: &'static [&'static str],
+    /// Systems that it shows, by their kernels.
+    pub kernels: Kernels,
+}
+
+/// Kernels of the systems that a table or plot is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// General-purpose ones: Linux as it is usually built.
+    GeneralPurpose,
+    /// Real-time ones: Linux with PREEMPT_RT, or an OSEK kernel.
+    RealTime,
+}
+
+impl Kernels {
+    /// Returns `true` if systems with such a kernel are among them.
+    pub const fn has(self, is_real_time: bool) -> bool {
+        match self {
+            Self::GeneralPurpose => !is_real_time,
+            Self::RealTime => is_real_time,
+        }
+    }
+
+    /// Returns them in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::GeneralPurpose => "with a general-purpose kernel",
+            Self::RealTime => "with a real-time kernel",
+        }
+    }
 }
 
 /// Kind of what a paper prints at a place.
@@ -75,7 +114,8 @@ impl Exhibit {
         missing: Option<&'static str>,
         differs: &'static str,
     ) -> Self {
-        Self { id, own_title: None, content: Content::Table, commands, missing, differs }
+        let (own_title, content) = (None, Content::Table);
+        Self { id, own_title, content, commands, missing, differs, shows: None }
     }
 
     /// Returns an exhibit of which no [`Table`] is held.
@@ -86,12 +126,26 @@ impl Exhibit {
         missing: Option<&'static str>,
         differs: &'static str,
     ) -> Self {
-        Self { id, own_title: Some(title), content, commands, missing, differs }
+        Self { id, own_title: Some(title), content, commands, missing, differs, shows: None }
+    }
+
+    /// Returns the same with the systems and profiles whose figures stand beside the published.
+    const fn showing(self, kernels: Kernels, profiles: &'static [&'static str]) -> Self {
+        Self { shows: Some(ShownSystems { profiles, kernels }), ..self }
     }
 
     /// Returns its published figures, where they are held.
     pub fn table(&self) -> Option<&'static Table> {
         tables().iter().find(|table| table.id == self.id)
+    }
+
+    /// Returns the table whose figures it shows: its own, or that of which it is a plot.
+    pub fn shown_table(&self) -> Option<&'static Table> {
+        let id = match self.content {
+            Content::PlotOfTable(table) => table,
+            Content::Table | Content::Plot | Content::Drawing => self.id,
+        };
+        tables().iter().find(|table| table.id == id)
     }
 
     /// Returns the paper in which it stands.

@@ -18,6 +18,10 @@ call the papers by author and year.
 - `quietcore campaign queiroz2023` runs all commands of a paper within a time that you give, half
   an hour by default. It names what this machine can't do, and makes a page of the paper's tables
   and figures; `--plan` says what it would run.
+- queiroz2023 and hofer2019 compare systems. These are partitions of one site file here, each
+  measured alone (`alone = true` in `[campaign]`): a system that this machine has not is left out
+  with the reason. Linux guests start from images that the campaign makes of Debian's kernels;
+  `--accelerator tcg` emulates them where there is no KVM, and marks their times as not valid.
 - Or type the commands in the root of the repository. They take as long as the papers measured;
   give a shorter `--duration` for a first look. Site files of the papers are in `examples/papers`.
 - Rows that begin with the same command share its folder: `--out` never writes into one that is

@@ -1,10 +1,12 @@
 //! queiroz2023: five tables and twelve figures.
 
-use super::{Content, Exhibit};
+use super::{Content, Exhibit, Kernels};
 
-const HYPERVISORS: &str = "the paper's hypervisors are commercial ones without names; a partition \
-                           of the backend `qemu` with `system = \"linux\"` stands for one, in a \
-                           site file of yours";
+const STOCK: &str = "quietcore guest build --kernel stock --out examples/papers/guest-stock";
+const REAL_TIME: &str = "quietcore guest build --kernel rt --out examples/papers/guest-rt";
+const RUN: &str = "quietcore qualify examples/papers/queiroz2023.toml --out run";
+/// All systems under all profiles, as one run.
+const SYSTEMS: &[&str] = &[STOCK, REAL_TIME, RUN];
 /// Words of the paper on tp5 and tp6 in table 2, and in sections 5.1 and 5.2.
 const NEIGHBOURS: &str = "tp5 and tp6 have two neighbours of the partition's kind, each with the \
                           load of tp3 (table 2). They float over the CPUs that the partition \
@@ -12,16 +14,25 @@ const NEIGHBOURS: &str = "tp5 and tp6 have two neighbours of the partition's kin
                           (section 5.1); core affinity (tp6) is that of the measured task (section \
                           5.2), which in tp5 may move among the partition's CPUs. Beside `kvm` and \
                           `qemu` they are Linux guests of QEMU";
-const AS_CYCLICTEST: &str = "the probe in place of cyclictest, in steps of ns; priority 98, as 99 \
-                             is that of kernel threads; tp4 loads all CPUs but the partition's. \
-                             Our guest holds no Linux, and its load runs on the host";
-const BOXES: &str = "`report.html` of the folder draws the box plots of its runs beside those of \
-                     the paper's bare machine; whiskers at 2.5 % and 97.5 %, as there";
+const AS_CYCLICTEST: &str = "process, container and Linux guests of QEMU in place of the paper's \
+                             hypervisors, which are commercial ones without names; a system that \
+                             this machine has not is left out with the reason. The probe in place \
+                             of cyclictest, in steps of ns; priority 98, as 99 is that of kernel \
+                             threads; tp4 loads all CPUs but the partition's, and the load of tp3 \
+                             and tp4 runs on the host, not in the guest";
+const OF_REAL_TIME: &str = "PREEMPT_RT and our OSEK kernel, under our monitor and under Xen, where \
+                            the paper has Xenomai 3.1; on a host with PREEMPT_RT its processes and \
+                            containers, too. In a guest of ours a program is measured, as no probe \
+                            runs there. Else as in table 3";
+const BOXES: &str = "one box plot for each system of this machine under each profile, beside the \
+                     paper's; whiskers at 2.5 % and 97.5 %, as there. Its hypervisors have no \
+                     names";
+const ALL_PROFILES: &[&str] = &["tp1", "tp2", "tp3", "tp4", "tp5", "tp6"];
 
 pub(super) const ALL: &[Exhibit] = &[
     Exhibit::of_table(
         "queiroz2023/table-1",
-        &["quietcore qualify examples/papers/queiroz2023.toml --out run", "quietcore report run"],
+        &[RUN, "quietcore report run"],
         None,
         "the services are application classes, and the page judges each run against all of them. \
          The paper's limits are end to end; a run is one part of that, and gets a tenth of the \
@@ -35,41 +46,26 @@ pub(super) const ALL: &[Exhibit] = &[
     ),
     Exhibit::of_table(
         "queiroz2023/table-3",
-        &[
-            "quietcore qualify examples/papers/queiroz2023.toml --out run",
-            "quietcore compare run --with queiroz2023/table-3",
-            "quietcore probe latency --backend kvm --period 10ms --duration 8h --priority 98 \
-             --load sqrt:10 --load malloc:10 --out guest",
-            "quietcore compare guest --with queiroz2023/table-3",
-            "quietcore qualify examples/papers/queiroz2023.toml --profile tp5,tp6 --out beside",
-            "quietcore compare beside --with queiroz2023/table-3",
-        ],
-        Some(HYPERVISORS),
+        &[STOCK, REAL_TIME, RUN, "quietcore compare run --with queiroz2023/table-3"],
+        None,
         AS_CYCLICTEST,
-    ),
+    )
+    .showing(Kernels::GeneralPurpose, ALL_PROFILES),
     Exhibit::of_table(
         "queiroz2023/table-4",
-        &[
-            "quietcore qualify examples/papers/queiroz2023.toml --out run",
-            "quietcore compare run --with queiroz2023/table-4",
-            "quietcore qualify examples/papers/queiroz2023.toml --profile tp5,tp6 --out beside",
-            "quietcore compare beside --with queiroz2023/table-4",
-        ],
-        Some(HYPERVISORS),
-        "the commands of table 3 on a kernel with PREEMPT_RT, where the paper has Xenomai 3.1",
-    ),
+        &[STOCK, REAL_TIME, RUN, "quietcore compare run --with queiroz2023/table-4"],
+        None,
+        OF_REAL_TIME,
+    )
+    .showing(Kernels::RealTime, ALL_PROFILES),
     Exhibit::of_table(
         "queiroz2023/table-5",
-        &[
-            "quietcore qualify examples/papers/queiroz2023.toml --profile tp5 --duration 8h --out \
-             hours",
-            "quietcore compare hours --with queiroz2023/table-5",
-        ],
-        Some(HYPERVISORS),
-        "the neighbours are processes, as the partition is; one run, looked at after 1, 2, 4 and \
-         8 h as in the paper. The page has the same as a table, and a run of less than an hour \
-         after an eighth, a quarter and half of it",
-    ),
+        &[STOCK, REAL_TIME, RUN, "quietcore compare run --with queiroz2023/table-5"],
+        None,
+        "the systems of table 4; each looked at after 1, 2, 4 and 8 h of one run, as in the paper, \
+         and a run of less than an hour after an eighth, a quarter and half of it",
+    )
+    .showing(Kernels::RealTime, &["tp5"]),
     Exhibit::of_picture(
         ("queiroz2023/figure-1", "A virtual PLC whose I/O modules are behind a managed network"),
         Content::Drawing,
@@ -96,7 +92,7 @@ pub(super) const ALL: &[Exhibit] = &[
     Exhibit::of_picture(
         ("queiroz2023/figure-4", "Hard, firm and soft: what a missed deadline costs"),
         Content::Drawing,
-        &["quietcore qualify examples/papers/queiroz2023.toml --out run", "quietcore show run"],
+        &[RUN, "quietcore show run"],
         None,
         "`real_time` of a `[[class]]` says how hard it is, and the verdict counts misses \
          accordingly; the published classes are all hard",
@@ -112,58 +108,60 @@ pub(super) const ALL: &[Exhibit] = &[
     Exhibit::of_picture(
         ("queiroz2023/figure-6", "Hypervisors of type 1 and type 2, and containers"),
         Content::Drawing,
-        &[
-            "quietcore probe latency --backend container --out in-container",
-            "quietcore probe latency --backend kvm --out in-guest",
-            "quietcore compare in-container in-guest",
-        ],
-        Some("type 1: no probe runs in a domain of Xen yet"),
-        "measured instead of drawn; our monitor is a process of the host, as with type 2",
+        SYSTEMS,
+        None,
+        "measured instead of drawn: a container, QEMU and our monitor, which are processes of the \
+         host as with type 2, and Xen, which is of type 1",
     ),
     Exhibit::of_picture(
         ("queiroz2023/figure-7", "The bare machine, and a hypervisor with three virtual machines"),
         Content::Drawing,
         &["quietcore plan examples/papers/queiroz2023.toml"],
-        Some(HYPERVISORS),
-        "the plan has the bare machine; with a `model`, a partition may name the backend \
-         `kvm` for a guest of ours",
+        None,
+        "the plan has each system alone, and in tp5 and tp6 two neighbours beside it: process, \
+         container, guest of QEMU, guest of ours, domain of Xen",
     ),
     Exhibit::of_picture(
         ("queiroz2023/figure-8", "Cost of each hypervisor without load"),
         Content::PlotOfTable("queiroz2023/table-3"),
-        &["quietcore qualify examples/papers/queiroz2023.toml --profile tp1,tp2 --out quiet"],
-        Some(HYPERVISORS),
-        "`report.html` of the folder draws the box plots of its runs beside those of the paper's \
-         bare machine; whiskers at 2.5 % and 97.5 %, as there. With a program in the partition, \
-         `quietcore cost` on that site compares the backends of this machine in pairs",
-    ),
+        SYSTEMS,
+        None,
+        "one box plot for each system of this machine under each profile, beside the paper's; \
+         whiskers at 2.5 % and 97.5 %, as there. Its hypervisors have no names. With a program in \
+         a partition, `quietcore cost` compares the backends of this machine in pairs",
+    )
+    .showing(Kernels::GeneralPurpose, &["tp1", "tp2"]),
     Exhibit::of_picture(
         ("queiroz2023/figure-9", "Each system under load, the task not pinned"),
         Content::PlotOfTable("queiroz2023/table-3"),
-        &["quietcore qualify examples/papers/queiroz2023.toml --profile tp3 --out loaded"],
-        Some(HYPERVISORS),
+        SYSTEMS,
+        None,
         BOXES,
-    ),
+    )
+    .showing(Kernels::GeneralPurpose, &["tp3"]),
     Exhibit::of_picture(
         ("queiroz2023/figure-10", "Each system under load, the task pinned or not"),
         Content::PlotOfTable("queiroz2023/table-3"),
-        &["quietcore qualify examples/papers/queiroz2023.toml --profile tp3,tp4 --out pinning"],
-        Some(HYPERVISORS),
+        SYSTEMS,
+        None,
         BOXES,
-    ),
+    )
+    .showing(Kernels::GeneralPurpose, &["tp3", "tp4"]),
     Exhibit::of_picture(
         ("queiroz2023/figure-11", "Load in the same system or in the neighbours"),
         Content::PlotOfTable("queiroz2023/table-3"),
-        &["quietcore qualify examples/papers/queiroz2023.toml --profile tp4,tp5,tp6 --out \
-             isolated"],
-        Some(HYPERVISORS),
+        SYSTEMS,
+        None,
         BOXES,
-    ),
+    )
+    .showing(Kernels::GeneralPurpose, &["tp4", "tp5", "tp6"]),
     Exhibit::of_picture(
         ("queiroz2023/figure-12", "Each hypervisor with loaded neighbours, under an RTOS"),
         Content::PlotOfTable("queiroz2023/table-4"),
-        &["quietcore qualify examples/papers/queiroz2023.toml --profile tp5 --out neighbours"],
-        Some(HYPERVISORS),
-        "on a kernel with PREEMPT_RT, where the paper has Xenomai 3.1",
-    ),
+        SYSTEMS,
+        None,
+        "PREEMPT_RT and our OSEK kernel, where the paper has Xenomai 3.1; one box plot for each \
+         system of this machine, beside the paper's",
+    )
+    .showing(Kernels::RealTime, &["tp5"]),
 ];

@@ -1,5 +1,8 @@
 //! The course of a reproduction: what became of each of its commands, and so of each exhibit.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +48,49 @@ pub struct Ran {
     pub printed: Option<String>,
     /// Its outcome; [`Outcome::Left`] until it has run.
     pub outcome: Outcome,
+    /// Systems that it leaves out on this machine, each with the reason: as it was foreseen, and
+    /// from its evidence once it has run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<SystemLeftOut>,
+}
+
+/// A partition that a command does not measure under some profiles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemLeftOut {
+    /// Name of the partition.
+    pub partition: String,
+    /// Names of the profiles.
+    pub profiles: Vec<String>,
+    /// The reason and its remedy, as a clause without a full stop.
+    pub because: String,
+}
+
+impl fmt::Display for SystemLeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { partition, because, .. } = self;
+        write!(f, "`{partition}` is left out ({}): {because}", self.profiles())
+    }
+}
+
+impl SystemLeftOut {
+    /// Returns the profiles in words: `tp1 to tp6` where they follow each other, else each.
+    pub fn profiles(&self) -> String {
+        let number = |name: &String| {
+            let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
+            let word = &name[..name.len() - digits.len()];
+            Some((word.to_owned(), digits.parse::<u32>().ok()?))
+        };
+        let numbers: Option<Vec<_>> = self.profiles.iter().map(number).collect();
+        let follow = |pair: &[(String, u32)]| {
+            pair[0].0 == pair[1].0 && pair[0].1.checked_add(1) == Some(pair[1].1)
+        };
+        let is_row = numbers.is_some_and(|all| all.len() > 2 && all.windows(2).all(follow));
+        match &self.profiles[..] {
+            [first, .., last] if is_row => format!("{first} to {last}"),
+            all => all.join(", "),
+        }
+    }
 }
 
 /// Outcomes of a command.
@@ -60,6 +106,8 @@ pub enum Outcome {
         /// Time that it took.
         took_ns: u64,
     },
+    /// It was not begun, since nothing on this machine needs what it makes.
+    NotNeeded,
     /// It could not do its work.
     Refused {
         /// Its own words, the last lines of its error.
@@ -75,14 +123,14 @@ pub enum Outcome {
 impl Outcome {
     /// Returns `true` if the command need not be run again.
     pub const fn is_done(&self) -> bool {
-        matches!(self, Self::Done { .. })
+        matches!(self, Self::Done { .. } | Self::NotNeeded)
     }
 
     /// Returns why the command did not do its work, in words; `None` where it did, or where the
     /// reason is that of another command.
     pub fn why(&self) -> Option<String> {
         match self {
-            Self::Done { .. } | Self::NothingToRead { .. } => None,
+            Self::Done { .. } | Self::NotNeeded | Self::NothingToRead { .. } => None,
             Self::Left => Some("not begun".to_owned()),
             Self::Interrupted => Some("interrupted".to_owned()),
             Self::Refused { because } => Some(because.clone()),
@@ -122,10 +170,13 @@ impl Course {
             return Made::NotYet;
         }
         let own = self.commands_of(exhibit);
-        let done = own.iter().filter(|ran| ran.outcome.is_done()).count();
+        let is_done = |ran: &&&Ran| matches!(ran.outcome, Outcome::Done { .. });
+        let done = own.iter().filter(is_done).count();
+        let needed = own.iter().filter(|ran| ran.outcome != Outcome::NotNeeded).count();
+        let is_whole = exhibit.missing.is_none() && self.left_out_of(exhibit).is_empty();
         match done {
             0 => Made::Nothing,
-            all if all == exhibit.commands.len() && exhibit.missing.is_none() => Made::All,
+            all if all == needed && is_whole => Made::All,
             _ => Made::Part,
         }
     }
@@ -138,9 +189,37 @@ impl Course {
             // A folder that is missing has its own reason, where its command is one of these.
             reasons = own.iter().filter_map(|ran| ran.outcome.what_is_missing()).collect();
         }
+        let left_out = self.left_out_of(exhibit).into_iter();
+        let names: BTreeSet<String> = left_out.map(|it| format!("`{}`", it.partition)).collect();
+        if !names.is_empty() {
+            let names: Vec<String> = names.into_iter().collect();
+            reasons.push(format!("without {}: not measured here", names.join(", ")));
+        }
         reasons.extend(exhibit.missing.map(str::to_owned));
         reasons.dedup();
         reasons
+    }
+
+    /// Returns the systems that its commands leave out on this machine, each once with each reason.
+    pub fn left_out(&self) -> Vec<&SystemLeftOut> {
+        let mut all: Vec<&SystemLeftOut> = Vec::new();
+        for left_out in self.commands.iter().flat_map(|ran| &ran.left_out) {
+            if !all.contains(&left_out) {
+                all.push(left_out);
+            }
+        }
+        all
+    }
+
+    /// Returns the systems that an exhibit lacks on this machine. One that shows no profile lacks
+    /// none.
+    fn left_out_of(&self, exhibit: &Exhibit) -> Vec<&SystemLeftOut> {
+        let Some(shown) = exhibit.shows else { return Vec::new() };
+        let is_shown = |it: &&SystemLeftOut| {
+            it.profiles.iter().any(|profile| shown.profiles.contains(&profile.as_str()))
+        };
+        let own = self.commands_of(exhibit).into_iter();
+        own.flat_map(|ran| &ran.left_out).filter(is_shown).collect()
     }
 
     /// Returns the exhibits of the paper, tables first.
@@ -182,6 +261,7 @@ mod tests {
             folder: step.folder().map(str::to_owned),
             printed: None,
             outcome: outcome(index),
+            left_out: Vec::new(),
         };
         Course {
             schema: SCHEMA.to_owned(),
@@ -208,6 +288,41 @@ mod tests {
         assert!(why(0)[1].starts_with("a handler on the bare machine"), "{:?}", why(0));
         assert!(!course.is_whole());
         assert_eq!(course.expected(), Nanos::new(1_000 * (course.commands.len() as u64 - 1)));
+    }
+
+    /// Goal: a figure that lacks one of the systems is not all made, and says which; a drawing of
+    /// the same command shows none.
+    #[test]
+    fn a_system_that_is_left_out_is_missing_where_its_profile_is_shown() {
+        let mut course = course(|_| Outcome::Done { took_ns: 1 });
+        let steps = steps("queiroz2023").into_iter();
+        course.paper = "queiroz2023".to_owned();
+        course.commands = steps
+            .map(|step| Ran { command: step.command.to_owned(), ..course.commands[0].clone() })
+            .collect();
+        let exhibit = |id: &str| {
+            let mut all = course.exhibits().into_iter();
+            all.find(|it| it.id.ends_with(id)).expect("it is one")
+        };
+        let (figure, cycle) = (exhibit("/figure-9"), exhibit("/figure-4"));
+        assert_eq!(course.made(figure), Made::All);
+        let run = course.commands.iter().position(|it| it.command.contains("--out run")).unwrap();
+        course.commands[run].left_out = vec![SystemLeftOut {
+            partition: "xen".to_owned(),
+            profiles: vec!["tp2".to_owned(), "tp3".to_owned()],
+            because: "no dom0".to_owned(),
+        }];
+        assert_eq!((course.made(figure), course.made(cycle)), (Made::Part, Made::All));
+        assert_eq!(course.why_not_all(figure), ["without `xen`: not measured here"]);
+        let told = |course: &Course| course.left_out()[0].to_string();
+        assert_eq!(told(&course), "`xen` is left out (tp2, tp3): no dom0");
+        let profiles = &mut course.commands[run].left_out[0].profiles;
+        *profiles = (1..=6).map(|number| format!("tp{number}")).collect();
+        assert_eq!(told(&course), "`xen` is left out (tp1 to tp6): no dom0");
+        course.commands[run].left_out[0].profiles.remove(2);
+        assert_eq!(told(&course), "`xen` is left out (tp1, tp2, tp4, tp5, tp6): no dom0");
+        let text = serde_json::to_string(&course).unwrap();
+        assert_eq!(serde_json::from_str::<Course>(&text).unwrap(), course);
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn length(record: &Record) -> Vec<Inconsistency> {
     if planned > 0 && count > most {
         wrong.push(Inconsistency::CyclesBeyondPlan { cycles: count, planned });
     }
-    let is_whole = record.scan().is_none() && record.trial().is_none() && record.is_of_one_part();
+    let is_whole = record.scan().is_none() && record.trial.is_none() && record.is_of_one_part();
     if is_whole && !record.interrupted && count < planned {
         wrong.push(Inconsistency::CyclesMissing { cycles: count, planned });
     }

@@ -16,7 +16,7 @@ pub(super) fn contradictions(record: &Record) -> Vec<Inconsistency> {
     }
     let mut wrong = Vec::new();
     wrong.extend(spikes(record));
-    if record.trial().is_none() {
+    if record.trial.is_none() {
         wrong.extend(timeline(record));
     }
     wrong
@@ -47,7 +47,7 @@ fn spikes(record: &Record) -> Option<Inconsistency> {
         let spike = &spikes[index];
         // The numbers of an earlier part begin at 0 as well.
         !record.is_of_one_part()
-            || record.trial().is_some()
+            || record.trial.is_some()
             || spikes[..index].iter().all(|other| other.release != spike.release)
     };
     let runs = |release_number: u64| release_number < release.count();

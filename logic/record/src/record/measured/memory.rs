@@ -78,6 +78,20 @@ pub struct Interference {
     pub size_bytes: Option<u64>,
     /// The CPUs that they share.
     pub cpus: String,
+    /// The backend that realises each of them, by its word in the site file; absent where they are
+    /// processes of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+}
+
+impl Interference {
+    /// Names their load: `memory-bandwidth`, or `memory-bandwidth (container)`.
+    pub fn title(&self) -> String {
+        match &self.backend {
+            Some(backend) => format!("{} ({backend})", self.kind),
+            None => self.kind.clone(),
+        }
+    }
 }
 
 /// Ways of the last-level cache that nobody else fills.

@@ -31,6 +31,25 @@ pub struct RoundTripRun {
 }
 
 impl RoundTripRun {
+    /// Adds an earlier block of the same variant of an experiment.
+    pub(super) fn join(&mut self, earlier: &Self) {
+        let (own, before) = (self.cycles as f64, earlier.cycles as f64);
+        if own + before > 0.0 {
+            let sum = self.mean_cycles_per_second * own + earlier.mean_cycles_per_second * before;
+            self.mean_cycles_per_second = sum / (own + before);
+        }
+        for (count, more) in [
+            (&mut self.cycles, earlier.cycles),
+            (&mut self.lost, earlier.lost),
+            (&mut self.incomplete, earlier.incomplete),
+        ] {
+            *count = count.saturating_add(more);
+        }
+        let slowest = self.sustained_cycles_per_second.zip(earlier.sustained_cycles_per_second);
+        self.sustained_cycles_per_second = slowest.map(|(own, before)| own.min(before));
+        self.first_alarm = earlier.first_alarm.clone().or(self.first_alarm.take());
+    }
+
     /// Lists the numbers that exclude each other.
     pub(in crate::record) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
         let mut wrong = Vec::new();
@@ -69,5 +88,26 @@ mod tests {
         assert_eq!(self_check(&record, None), []);
         record.measured = Measured::RoundTrip(RoundTripRun { lost: 1, incomplete: 11, ..run });
         assert_eq!(self_check(&record, None).len(), 2);
+    }
+
+    #[test]
+    fn blocks_of_an_experiment_add_up() {
+        let of = |cycles, rate, slowest, alarm: Option<&str>| RoundTripRun {
+            interface: "sim".to_owned(),
+            subdevices: 3,
+            cycles,
+            lost: 1,
+            incomplete: 2,
+            mean_cycles_per_second: rate,
+            sustained_cycles_per_second: slowest,
+            first_alarm: alarm.map(str::to_owned),
+        };
+        let mut both = of(300, 1_000.0, Some(900.0), Some("later"));
+        both.join(&of(100, 600.0, Some(950.0), Some("first")));
+        let sum =
+            RoundTripRun { lost: 2, incomplete: 4, ..of(400, 900.0, Some(900.0), Some("first")) };
+        assert_eq!(both, sum);
+        both.join(&of(0, 0.0, None, None));
+        assert_eq!((both.cycles, both.sustained_cycles_per_second), (400, None));
     }
 }

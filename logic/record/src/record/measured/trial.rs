@@ -1,5 +1,5 @@
 //! The variants of an experiment, and the blocks of each: there in records of `tune`, `disturb`
-//! and `cost` only.
+//! and `cost` only. They are of any kind of measurement.
 //!
 //! ```text
 //! round 1   all │ without interrupts │ none │ …     the blocks of a round stand in chance order
@@ -74,6 +74,20 @@ pub struct Aggressor {
     pub placement: Placement,
     /// The CPUs that they share.
     pub cpus: String,
+    /// The backend that realises the neighbour in which they work, by its word in the site file;
+    /// absent where they are processes of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+}
+
+impl Aggressor {
+    /// Names it: `sqrt`, or `sqrt (container)`.
+    pub fn title(&self) -> String {
+        match &self.backend {
+            Some(backend) => format!("{} ({backend})", self.kind),
+            None => self.kind.clone(),
+        }
+    }
 }
 
 /// The place of a neighbour, as seen from the partition that is disturbed.
@@ -122,11 +136,12 @@ pub struct TrialBlock {
     pub round: u32,
     /// `true` if it may be trusted; one that may not has no ratio.
     pub valid: bool,
-    /// Releases that were measured.
+    /// Releases that were measured; loops of a routine, or round trips.
     pub cycles: u64,
     /// Releases that came a whole period late or more.
     pub missed_cycles: u64,
-    /// Median of the release latency, in ns.
+    /// Median of the release latency, in ns; for a routine of its time, for round trips of
+    /// theirs, as for all figures below.
     pub median_ns: u64,
     /// 99 % quantile, in ns.
     pub p99_ns: u64,
@@ -134,6 +149,10 @@ pub struct TrialBlock {
     pub p99_9_ns: u64,
     /// Maximum of the release latency, in ns.
     pub max_ns: u64,
+    /// Mean of a routine without the lowest and the highest values, and without the empty
+    /// measurement, in ns; absent for other measurements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
     /// Operations of all loads in a second; 0 without any.
     pub load_operations_per_second: f64,
     /// Times of the program's cycles; absent where the probe ran alone, and in records from before
@@ -143,7 +162,7 @@ pub struct TrialBlock {
 }
 
 /// The times of a program's cycles in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProgramBlock {
     /// Execution time: start to end of the cycle.
     pub execution: BlockTimes,
@@ -152,7 +171,7 @@ pub struct ProgramBlock {
 }
 
 /// A time of the cycles in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BlockTimes {
     /// The median, in ns.
     pub median_ns: u64,
@@ -162,6 +181,9 @@ pub struct BlockTimes {
     pub p99_9_ns: u64,
     /// The maximum, in ns.
     pub max_ns: u64,
+    /// The mean without the lowest and the highest values, in ns; absent but for routines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
 }
 
 impl TrialBlock {
@@ -182,15 +204,17 @@ impl TrialBlock {
             p99_ns: release.p99_ns,
             p99_9_ns: release.p99_9_ns,
             max_ns: release.max_ns,
+            mean_ns: record.routine().and_then(|run| run.figures().mean_ns),
             load_operations_per_second: loads.map(|load| load.operations_per_second).sum(),
             program,
         })
     }
 
-    /// Returns the release latency of the block.
+    /// Returns the release latency of the block, or the time that another measurement has in its
+    /// place.
     pub const fn release(&self) -> BlockTimes {
-        let Self { median_ns, p99_ns, p99_9_ns, max_ns, .. } = *self;
-        BlockTimes { median_ns, p99_ns, p99_9_ns, max_ns }
+        let Self { median_ns, p99_ns, p99_9_ns, max_ns, mean_ns, .. } = *self;
+        BlockTimes { median_ns, p99_ns, p99_9_ns, max_ns, mean_ns }
     }
 }
 
@@ -203,6 +227,7 @@ impl BlockTimes {
             p99_ns: quantile(0.99)?,
             p99_9_ns: quantile(0.999)?,
             max_ns: histogram.max_ns(),
+            mean_ns: None,
         })
     }
 }

@@ -10,6 +10,9 @@ impl Refusals<'_> {
     pub(super) fn cache(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
         match &partition.vcr.cache {
             None => {}
+            Some(Cache::Ways(_)) if !partition.declaration().has_memory_share => {
+                self.not_of_this_kernel(&key("vcr.cache.ways"), "psr-cat-set", "cache");
+            }
             Some(Cache::Ways(ways)) => self.ways(*ways, key),
             Some(Cache::Colours(colours)) if partition.declaration().has_colours => {
                 self.colours(partition, colours, key);
@@ -18,7 +21,10 @@ impl Refusals<'_> {
                 let backend = partition.backend;
                 let reason =
                     format!("backend `{backend}` has no colours; its pages are the kernel's");
-                self.refuse(&key("vcr.cache.colours"), reason, "ask for `ways`, or take it out");
+                let has_ways = partition.declaration().has_memory_share;
+                let remedy =
+                    if has_ways { "ask for `ways`, or take it out" } else { "take it out" };
+                self.refuse(&key("vcr.cache.colours"), reason, remedy);
             }
         }
     }
@@ -31,6 +37,9 @@ impl Refusals<'_> {
     ) {
         let Some(percent) = partition.vcr.memory_bandwidth_percent else { return };
         let key = key("vcr.memory_bandwidth");
+        if !partition.declaration().has_memory_share {
+            return self.not_of_this_kernel(&key, "psr-mba-set", "memory_bandwidth");
+        }
         match &self.machine.memory_bandwidth {
             Err(Obstacle { what, remedy }) => self.refuse(&key, what.clone(), remedy.clone()),
             Ok(least) if percent < *least => {
@@ -43,6 +52,15 @@ impl Refusals<'_> {
             }
             Ok(_) => {}
         }
+    }
+
+    /// Refuses a share of what another kernel than this one divides, and the command that does.
+    fn not_of_this_kernel(&mut self, key: &str, command: &str, word: &str) {
+        let reason = format!(
+            "resctrl of this kernel does not reach a domain, which Xen runs, and Xen's own \
+             `xl {command}` is not used yet"
+        );
+        self.refuse(key, reason, format!("take `{word}` out, and set it by hand"));
     }
 
     fn ways(&mut self, ways: u32, key: &impl Fn(&str) -> String) {

@@ -71,8 +71,9 @@ impl Refusals<'_> {
     /// Refuses Linux guests beside partitions whose own backend needs other things.
     fn no_guests(&mut self, profile: &str) {
         let first = self.site.measured().next();
+        let accelerator = first.map(|it| it.accelerator).unwrap_or_default();
         if let Err(Obstacle { what, remedy }) =
-            HostRequirement::Qemu.check(first, self.site, self.machine)
+            HostRequirement::Qemu.check(accelerator, None, self.machine)
         {
             let reason = format!("profile `{profile}` has Linux guests as neighbours: {what}");
             self.refuse(KEY, reason, format!("{remedy}, or take the profile out"));

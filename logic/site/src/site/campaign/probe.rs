@@ -16,12 +16,14 @@ pub enum ProbeName {
     /// Time of accesses to memory by working set, alone and beside neighbours on CPUs that no
     /// partition has.
     Memory,
-    /// Time of the routines of the OSEK kernel: activating, ending and interrupting tasks.
+    /// Time of the routines of the OSEK kernel: activating, ending and interrupting tasks; in a
+    /// guest of ours where the partition is one, and else in a process.
     Osek,
     /// Time from an interrupt of a clock board to its service routine and to a task, in a guest; an
     /// interrupt in each period of the partition.
     Irq,
-    /// Round trips of frames on the fieldbus that the partition drives.
+    /// Round trips of frames on the fieldbus that the partition drives; in a guest of ours where
+    /// the partition is one, and else in a process.
     Ethercat,
 }
 
@@ -31,8 +33,10 @@ struct ProbeDeclaration {
     word: &'static str,
     /// The part of it that needs CPUs that no partition has; `None` where it needs none.
     needs_other_cpus: Option<&'static str>,
-    /// The backend that it measures, whatever realises the partition.
+    /// The backend that it measures, whatever realises the partition …
     backend: Backend,
+    /// … unless the partition's own is one in which our kernel is measured, and it measures that.
+    is_of_kernel: bool,
     /// `true` if it measures partitions that drive a fieldbus, and no others.
     is_of_fieldbus: bool,
     /// `true` if it measures in cycles, of which those of the campaign's warm-up are left out.
@@ -45,6 +49,7 @@ const MEMORY: ProbeDeclaration = ProbeDeclaration {
     word: "memory",
     needs_other_cpus: Some("the neighbours"),
     backend: Backend::OF_PROBES,
+    is_of_kernel: false,
     is_of_fieldbus: false,
     warms_up: false,
     shortest: Nanos::from_secs(30),
@@ -54,6 +59,7 @@ const OSEK: ProbeDeclaration = ProbeDeclaration {
     word: "osek",
     needs_other_cpus: None,
     backend: Backend::OF_PROBES,
+    is_of_kernel: true,
     is_of_fieldbus: false,
     warms_up: false,
     shortest: Nanos::from_secs(5),
@@ -63,6 +69,7 @@ const IRQ: ProbeDeclaration = ProbeDeclaration {
     word: "irq",
     needs_other_cpus: Some("the interrupts"),
     backend: Backend::OF_PROBES_IN_GUESTS,
+    is_of_kernel: false,
     is_of_fieldbus: false,
     warms_up: true,
     shortest: Nanos::from_secs(1),
@@ -72,6 +79,7 @@ const ETHERCAT: ProbeDeclaration = ProbeDeclaration {
     word: "ethercat",
     needs_other_cpus: None,
     backend: Backend::OF_PROBES,
+    is_of_kernel: true,
     is_of_fieldbus: true,
     warms_up: true,
     shortest: Nanos::from_secs(1),
@@ -100,9 +108,15 @@ impl ProbeName {
         self.declaration().needs_other_cpus
     }
 
-    /// Returns the backend that it measures, whatever realises the partition.
+    /// Returns the backend that it measures where it does not measure the partition's own.
     pub const fn backend(self) -> Backend {
         self.declaration().backend
+    }
+
+    /// Returns the backend in which it measures for a partition.
+    pub fn backend_for(self, partition: &Partition) -> Backend {
+        let own = self.declaration().is_of_kernel && partition.declaration().measures_routines;
+        if own { partition.backend } else { self.backend() }
     }
 
     /// Returns the time below which it tells nothing on any machine; it takes at least this long.

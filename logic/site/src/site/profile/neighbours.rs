@@ -18,8 +18,10 @@ use std::fmt;
 
 use quietcore_units::{ByteSize, CpuSet};
 
-use super::Load;
+use super::{Load, LoadKind};
 use crate::backend::Backend;
+use crate::machine::{Machine, Obstacle};
+use crate::site::{Accelerator, ContainerRuntime};
 
 /// The most neighbours of a profile.
 pub const NEIGHBOURS_MAX: u32 = 16;
@@ -103,12 +105,14 @@ impl Neighbours {
 
     /// Returns the memory of a guest that is a neighbour: its loads may fill 8 tenths.
     pub fn guest_memory(&self) -> ByteSize {
-        let needed = self.filled().get() / 8 * 10 + GUEST_OWN_MEMORY;
-        ByteSize::new(needed.next_multiple_of(GUEST_MEMORY_STEP))
+        NeighbourForm::guest_memory(self.filled())
     }
 }
 
 impl NeighbourForm {
+    /// All forms, in the order of help and reference.
+    pub const ALL: [Self; 3] = [Self::Process, Self::Container, Self::LinuxGuest];
+
     /// Returns the form of neighbours beside partitions of a backend.
     pub const fn beside(backend: Backend) -> Self {
         match backend {
@@ -126,6 +130,36 @@ impl NeighbourForm {
             Self::Container => Backend::Container,
             Self::LinuxGuest => Backend::Qemu,
         }
+    }
+
+    /// Returns why a neighbour of this form can't run a load; `None` where it can.
+    pub const fn lacks(self, kind: LoadKind) -> Option<&'static str> {
+        match (self, kind) {
+            (Self::Container | Self::LinuxGuest, LoadKind::Disk) => Some("it has no disk"),
+            _ => None,
+        }
+    }
+
+    /// Returns the memory of a guest whose loads fill so much: they may fill 8 tenths.
+    pub fn guest_memory(filled: ByteSize) -> ByteSize {
+        let needed = (filled.get() / 8).saturating_mul(10).saturating_add(GUEST_OWN_MEMORY);
+        let whole = needed.checked_next_multiple_of(GUEST_MEMORY_STEP);
+        ByteSize::new(whole.unwrap_or(u64::MAX))
+    }
+
+    /// Looks whether a machine can run neighbours of this form: guests with this accelerator,
+    /// containers with the runtime that is `wanted`, or with any.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub fn check(
+        self,
+        accelerator: Accelerator,
+        wanted: Option<ContainerRuntime>,
+        machine: &Machine,
+    ) -> Result<(), Obstacle> {
+        let requires = self.backend().declaration_with_linux().requires;
+        requires.check(accelerator, wanted, machine)
     }
 }
 
@@ -171,6 +205,20 @@ mod tests {
         let memory = neighbours.guest_memory().get();
         let expected = 800_000_000 + GUEST_OWN_MEMORY..1100 << 20;
         assert!(expected.contains(&memory), "{memory}");
+        let most = NeighbourForm::guest_memory(ByteSize::new(u64::MAX));
+        assert_eq!(most.get(), u64::MAX, "no machine has as much, and each refuses it");
         assert_eq!((neighbours.workers(), neighbours.names()[1].as_str()), (20, "neighbour-2"));
+    }
+
+    #[test]
+    fn what_needs_a_disk_stays_among_the_host_s_processes() {
+        let without = |kind| {
+            let all = NeighbourForm::ALL.into_iter();
+            let lacking = all.filter(|form| form.lacks(kind).is_some());
+            lacking.map(|form| form.backend().name()).collect::<Vec<_>>()
+        };
+        assert_eq!(without(LoadKind::Disk), ["container", "qemu"]);
+        assert!(without(LoadKind::Network).is_empty());
+        assert!(without(LoadKind::MemoryBandwidth).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Plans of guests under QEMU: what they need of the machine, and what they can't have yet.
 
 use quietcore_site::{
-    Accelerator, GuestSystem, Interface, Machine, ProgramForm, Site, plan, plan_run,
+    Accelerator, CacheWays, GuestSystem, Interface, Machine, ProgramForm, Site, plan, plan_run,
 };
 use quietcore_units::ByteSize;
 
@@ -42,6 +42,7 @@ fn a_domain_of_xen_needs_dom0_and_has_channels() {
                 model = \"m\"\nperiod = \"10 ms\"\n";
     let alone = read_text(text).unwrap();
     assert!(!alone.has_guests_under_kvm());
+    assert_eq!(alone.pools(), ["1".parse().unwrap()]);
     refused(&alone, &machine(2), "partition.a.backend", "this kernel is not dom0 of Xen");
     let dom0 = Machine { xen: Ok(()), ..machine(2) };
     assert!(plan_run(&alone, &dom0).is_ok());
@@ -50,12 +51,50 @@ fn a_domain_of_xen_needs_dom0_and_has_channels() {
     let told = |what: &str| degraded.iter().any(|it| it.what.contains(what));
     assert!(!told("SCHED_OTHER") && !told("is not locked"), "Xen runs it: {degraded:?}");
     let process = read_text(&text.replace("\"xen\"", "\"process\"")).unwrap();
+    assert_eq!(process.pools(), []);
     let degraded = plan_run(&process, &unfit).unwrap();
     assert!(degraded.iter().any(|it| it.what.contains("is not locked")), "{degraded:?}");
+    let resctrl = Machine {
+        cache_ways: Ok(CacheWays { all: 8, least: 1 }),
+        memory_bandwidth: Ok(10),
+        ..dom0.clone()
+    };
+    let share = "cpus = [1]\ncache = { ways = 2 }\nmemory_bandwidth = 40";
+    let with_share = read_text(&text.replace("cpus = [1]", share)).unwrap();
+    for (key, command) in [("cache.ways", "cat"), ("memory_bandwidth", "mba")] {
+        let reason = format!("Xen's own `xl psr-{command}-set` is not used yet");
+        refused(&with_share, &resctrl, &format!("partition.a.vcr.{key}"), &reason);
+    }
     let channel = "[[channel]]\nname = \"setpoint\"\nfrom = \"host\"\nto = \"a\"\n\
                    signals = [{ name = \"speed\", type = \"f64\" }]\n";
     let with_channel = read_text(&format!("{text}{channel}")).unwrap();
     assert!(plan_run(&with_channel, &dom0).is_ok());
+}
+
+#[test]
+fn a_linux_domain_needs_dom0_and_an_image() {
+    let text = "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"process-control\"\n\
+                backend = \"xen\"\nguest = { system = \"linux\", image = \"guest-rt\" }\n\
+                [partition.vcr]\ncpus = [1]\n";
+    let linux = read_text(text).unwrap();
+    refused(&linux, &machine(2), "partition.a.backend", "this kernel is not dom0 of Xen");
+    let dom0 = Machine { xen: Ok(()), ..machine(2) };
+    assert!(plan_run(&linux, &dom0).is_ok(), "without a program the probe runs");
+    let declaration = linux.partitions()[0].declaration();
+    assert_eq!(declaration.program, ProgramForm::Module);
+    assert_eq!(declaration.noun, "Linux domain of Xen");
+    let small = read_text(&format!("{text}memory = \"64 MiB\"\n")).unwrap();
+    refused(&small, &dom0, "partition.a.vcr.memory", "a guest has 160 MiB to 64 GiB of its own");
+    let bus = "[fieldbus.bus]\npartition = \"a\"\ninterface = \"sim\"\ncycle = \"10 ms\"\n";
+    let problems = read_text(&format!("{text}{bus}")).expect_err("it is refused").to_string();
+    assert!(
+        problems.contains("partition `a` of the backend `xen` drives no fieldbus"),
+        "{problems}"
+    );
+    let from_disk = text.replace("\"linux\"", "\"disk\"");
+    let problems = read_text(&from_disk).expect_err("it is refused").to_string();
+    assert!(problems.contains("of the backend `xen` does not start from a disk"), "{problems}");
+    assert!(problems.contains("choose the backend `qemu`"), "{problems}");
 }
 
 #[test]
@@ -74,6 +113,7 @@ fn a_choice_of_the_machine_and_a_fieldbus_are_refused_where_there_is_none() {
     let xen = problems("xen");
     assert!(xen.contains("partition `a` of the backend `xen` drives no fieldbus"), "{xen}");
     assert!(xen.contains("`process`, `container`, `kvm` or `qemu`"), "{xen}");
+    assert!(xen.contains("the processor runs every guest of the backend `xen`"), "{xen}");
     let qemu = read_text(&text.replace("BACKEND", "qemu"));
     assert!(qemu.is_ok(), "a guest of QEMU has both: {qemu:?}");
 }

@@ -1,9 +1,9 @@
 //! Probes that a campaign names: checked, planned, refused.
 
-use quietcore_site::{Machine, Obstacle, ProbeName, Step};
+use quietcore_site::{Backend, Machine, Obstacle, ProbeName, Step};
 use quietcore_units::Nanos;
 
-use super::{refused, site_with};
+use super::{read_text, refused, site_with};
 use crate::support::{expect_problem, machine};
 
 /// A campaign of half a minute under one profile, with these probes.
@@ -37,6 +37,34 @@ fn the_warm_up_of_the_campaign_precedes_probes_that_measure_in_cycles() {
     });
     let times = [(ProbeName::Osek, Nanos::from_secs(40)), (ProbeName::Irq, Nanos::from_secs(42))];
     assert_eq!(expected.collect::<Vec<_>>(), times);
+}
+
+/// Goal: the kernel's routines, and a MainDevice on it, are measured in the partition's own backend
+/// where that has our kernel, and all else where it always is.
+#[test]
+fn routines_of_the_kernel_are_measured_in_the_partitions_own_backend() {
+    let site = |backend: &str| {
+        let text = format!(
+            "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"motion-control\"\n\
+             backend = \"{backend}\"\n[partition.vcr]\ncpus = [1]\n[partition.program]\n\
+             model = \"m\"\n"
+        );
+        read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    for (backend, measured) in [
+        ("process", Backend::Process),
+        ("container", Backend::Process),
+        ("kvm", Backend::Kvm),
+        ("qemu", Backend::Qemu),
+        ("xen", Backend::Xen),
+    ] {
+        let site = site(backend);
+        let partition = &site.partitions()[0];
+        assert_eq!(ProbeName::Osek.backend_for(partition), measured, "{backend}");
+        assert_eq!(ProbeName::Ethercat.backend_for(partition), measured, "{backend}");
+        assert_eq!(ProbeName::Memory.backend_for(partition), Backend::Process, "{backend}");
+        assert_eq!(ProbeName::Irq.backend_for(partition), Backend::Kvm, "{backend}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! | version | `/sys/hypervisor/version/{major,minor,extra}` |
 //! | dom0 | `/proc/xen/capabilities` (xenfs), or bit 11 of `/sys/hypervisor/properties/features` |
 //! | kind of guest | `/sys/hypervisor/guest_type` |
+//! | store | whether `/run/xenstored/socket` takes a connection |
 //! | limit of granted pages | `/sys/module/xen_gntalloc/parameters/limit` |
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,9 @@ use crate::source::Source;
 
 /// The limit of granted pages.
 const GRANTED_PAGES_MAX: &str = "/sys/module/xen_gntalloc/parameters/limit";
+
+/// Socket of Xen's store.
+const STORE: &str = "/run/xenstored/socket";
 
 /// The word of `/proc/xen/capabilities` for a domain that controls others.
 const CONTROLS: &str = "control_d";
@@ -33,6 +37,9 @@ pub struct Xen {
     pub guest_type: Reading<String>,
     /// Path of the program `xl`, with which dom0 starts others.
     pub xl: Reading<String>,
+    /// Present if Xen's store takes a connection; without it `xl` waits for ever.
+    #[serde(default)]
+    pub store: Reading<()>,
     /// Pages of 4 KiB that programs of dom0 may grant to other domains; absent where the module
     /// for that is not loaded.
     #[serde(default)]
@@ -45,6 +52,7 @@ pub(super) fn read(source: &Source) -> Xen {
         is_dom0: is_dom0(source),
         guest_type: source.text("/sys/hypervisor/guest_type"),
         xl: Virtualization::find_xl(source),
+        store: source.connects(STORE),
         granted_pages_max: source.value(GRANTED_PAGES_MAX),
     }
 }
@@ -105,6 +113,11 @@ mod tests {
         assert_eq!(machine.facts().machine().xen, Ok(()));
         machine.remove(limit);
         assert!(obstacle(&machine).contains("`xen-gntalloc` is not loaded"));
+        machine.write(limit, "65536\n");
+        machine.end_services();
+        assert_eq!(obstacle(&machine), "Xen's store does not answer, for which `xl` waits");
+        let remedy = machine.facts().machine().xen.unwrap_err().remedy;
+        assert!(remedy.contains("xenstored"), "{remedy}");
         machine.remove("usr/sbin/xl");
         assert!(obstacle(&machine).contains("`xl` is not installed"));
     }

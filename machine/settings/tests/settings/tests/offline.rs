@@ -45,7 +45,7 @@ fn what_was_changed_for_it_is_put_back() {
         }
         drop(offline);
         assert_eq!(controls.recover().unwrap().left, []);
-        assert_eq!(differences(&before, &state()), Vec::<String>::new());
+        assert_eq!(changes_that_stay(&before), Vec::<String>::new());
         assert!(!Store::new(&journal).exists());
     }
 }

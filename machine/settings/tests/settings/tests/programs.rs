@@ -114,7 +114,7 @@ fn programs_leave_and_come_back(controls: &[Control], entrance: &dyn Fn(u32) -> 
         }
         old.comes_to("0-1");
         young.comes_to("0-1");
-        assert_eq!(differences(&before, &state()), Vec::<String>::new());
+        assert_eq!(changes_that_stay(&before), Vec::<String>::new());
         assert!(!Store::new(&journal).exists());
     }
 }

@@ -72,9 +72,9 @@ impl<'a> Bench<'a> {
         pace: Pace,
     ) -> Result<MemoryBlock, ProbeError> {
         self.neighbours.turn(pace, self.clock)?;
-        self.neighbours.begin();
+        self.neighbours.begin()?;
         let answer = self.victim.tell(Command::Measure { pattern })?;
-        let load_bytes_per_second = self.neighbours.end();
+        let load_bytes_per_second = self.neighbours.end()?;
         let Answer::Block { accesses, time_ns, .. } = answer else {
             return Err(ProbeError::Unreadable("the partition measured nothing".to_owned()));
         };

@@ -19,16 +19,15 @@ mod routines;
 use std::time::Duration;
 
 use quietcore_backend::memory::Victim;
-use quietcore_host::Facts;
 use quietcore_probe::memory::MemoryJob;
 use quietcore_process::thread::Standing;
 use quietcore_record::record::Record;
 use quietcore_record::slowdown;
-use quietcore_site::{Partition, Site};
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
-use super::{Probe, ProbeContext, ProbeError, some_measured};
+use super::{Probe, ProbeContext, ProbeError, Probed, some_measured};
 use crate::measure::reservation_in_force;
+use crate::run::Run;
 use bench::{Bench, Steps};
 use neighbours::Neighbours;
 use records::Maker;
@@ -51,8 +50,8 @@ impl Memory {
 
 impl Memory {
     /// Makes the probe of a site's partition in its campaign.
-    pub(super) fn of_partition(partition: &Partition, site: &Site, facts: &Facts) -> Self {
-        Self::new(MemoryPlan::of_partition(partition, site, facts))
+    pub(super) fn of_partition(probed: &Probed<'_>) -> Self {
+        Self::new(MemoryPlan::of_partition(probed))
     }
 }
 
@@ -65,6 +64,10 @@ impl Probe for Memory {
         vec![(&self.plan.partition, self.plan.thread.cpu().into_iter().collect())]
     }
 
+    fn beside(&self) -> Option<Run> {
+        self.plan.beside()
+    }
+
     fn profiles(&self, records: &[Record]) -> Vec<(String, String)> {
         records::profiles(&self.plan, records)
     }
@@ -75,8 +78,7 @@ impl Probe for Memory {
 
     /// Starts the neighbours, so that they are refused before anything of the evidence is written.
     fn prepare(&mut self, context: &mut ProbeContext<'_>) -> Result<(), ProbeError> {
-        let asked = self.plan.neighbours.clone();
-        self.neighbours = Some(Neighbours::start(context.machine.runtime, asked)?);
+        self.neighbours = Some(Neighbours::start(&self.plan, context)?);
         Ok(())
     }
 
@@ -86,7 +88,7 @@ impl Probe for Memory {
         }
         let Some(mut neighbours) = self.neighbours.take() else { return Err(ProbeError::Stopped) };
         let records = self.parts(&mut neighbours, context)?;
-        neighbours.stop()?;
+        neighbours.stop(context.machine.world.clock())?;
         some_measured(records, context)
     }
 }

@@ -1,17 +1,20 @@
-//! Neighbours that rest and work in turns, and what they achieved while they worked.
+//! Neighbours that rest and work in turns, and what they achieved while they worked. They are the
+//! workers of a load, or partitions in each of which one such worker is.
 
 use std::num::NonZeroU32;
-use std::path::Path;
 use std::time::Duration;
 
+use quietcore_backend::neighbour::Order;
 use quietcore_clock::Clock;
 use quietcore_load::{Achieved, LoadRequest, LoadSet, Pace};
 use quietcore_record::reason::RunProblem;
 use quietcore_site::LoadKind;
 use quietcore_units::Nanos;
 
+use super::plan::MemoryPlan;
 use crate::beside::loads::LoadsAchieved;
-use crate::probe::ProbeError;
+use crate::beside::neighbours::Neighbours as Partitions;
+use crate::probe::{ProbeContext, ProbeError};
 use crate::world::{nanos, sleep};
 
 /// The longest time that neighbours may take until all of them work, or rest.
@@ -26,9 +29,17 @@ const SETTLE_BLIND: Duration = Duration::from_millis(20);
 /// Time for which their full pace is measured.
 const FULL_PACE: Duration = Duration::from_millis(300);
 
+/// Neighbours of either kind.
+enum Means {
+    /// Workers among the host's processes, told their pace on a board that both see.
+    Workers(LoadSet),
+    /// Containers or guests, told their pace through their exchange.
+    Partitions(Partitions),
+}
+
 /// The neighbours of a measurement.
 pub(super) struct Neighbours {
-    set: LoadSet,
+    means: Means,
     pace: Pace,
     achieved: LoadsAchieved,
     /// Bytes that all of them move in one pass through their sets; `None` where they count none.
@@ -39,16 +50,30 @@ pub(super) struct Neighbours {
 
 impl Neighbours {
     /// Starts them, and lets them rest as soon as each was seen to work.
-    pub(super) fn start(runtime: &Path, request: LoadRequest) -> Result<Self, ProbeError> {
+    pub(super) fn start(
+        plan: &MemoryPlan,
+        context: &mut ProbeContext<'_>,
+    ) -> Result<Self, ProbeError> {
+        let request = plan.neighbours.clone();
         let pass = request.size.filter(|_| request.kind.counts_bytes()).map(|size| {
             // A copy moves one half of the set to the other.
             let part = if request.kind == LoadKind::MemoryBandwidth { 0.5 } else { 1.0 };
             size.get() as f64 * part * f64::from(request.workers)
         });
-        let mut set = LoadSet::start(runtime, &[request])?;
-        set.wait_until_running(TURN_MAX)?;
-        let mut neighbours =
-            Self { set, pace: Pace::Full, achieved: LoadsAchieved::default(), pass, worked: false };
+        let means = match plan.beside() {
+            Some(run) => {
+                // Refused here, and not by each neighbour when it has started.
+                LoadSet::check(&[request])?;
+                let holder = format!("probe-{}", std::process::id());
+                let (machine, stop) = (context.machine, context.stop);
+                let held = (&*holder, None);
+                let started = Partitions::start(&run, machine, held, context.observer, stop)?;
+                Means::Partitions(started)
+            }
+            None => Means::Workers(workers(context, request)?),
+        };
+        let achieved = LoadsAchieved::default();
+        let mut neighbours = Self { means, pace: Pace::Full, achieved, pass, worked: false };
         neighbours.rest()?;
         Ok(neighbours)
     }
@@ -56,8 +81,7 @@ impl Neighbours {
     /// Lets them rest, and returns when all do.
     pub(super) fn rest(&mut self) -> Result<(), ProbeError> {
         if self.pace != Pace::Rest {
-            self.set.set_pace(Pace::Rest);
-            self.set.wait_until_resting(TURN_MAX)?;
+            self.means.turn(Pace::Rest)?;
             self.pace = Pace::Rest;
         }
         Ok(())
@@ -70,37 +94,36 @@ impl Neighbours {
             return self.rest();
         }
         if pace != self.pace {
-            self.set.set_pace(pace);
-            self.set.wait_until_running(TURN_MAX)?;
-            settle(self.pass, clock, || self.set.measure().pop());
+            self.means.turn(pace)?;
+            settle(self.pass, clock, || self.means.measure().ok().flatten());
             self.pace = pace;
         }
         Ok(())
     }
 
     /// Begins to measure a block.
-    pub(super) fn begin(&mut self) {
-        self.set.measure();
+    pub(super) fn begin(&mut self) -> Result<(), ProbeError> {
+        self.means.measure().map(drop)
     }
 
     /// Ends the block; returns what they moved meanwhile, in bytes per second.
-    pub(super) fn end(&mut self) -> f64 {
-        let Some(achieved) = self.set.measure().pop() else { return 0.0 };
+    pub(super) fn end(&mut self) -> Result<f64, ProbeError> {
+        let Some(achieved) = self.means.measure()? else { return Ok(0.0) };
         if self.pace == Pace::Rest {
             self.worked |= achieved.operations_per_second > 0.0;
-            return 0.0;
+            return Ok(0.0);
         }
         let bytes = achieved.bytes_per_second.unwrap_or_default();
         self.achieved.add(vec![achieved]);
-        bytes
+        Ok(bytes)
     }
 
     /// Measures the operations per second of one worker at full pace.
     pub(super) fn full_pace(&mut self, clock: &dyn Clock) -> Result<f64, ProbeError> {
         self.turn(Pace::Full, clock)?;
-        self.begin();
+        self.begin()?;
         sleep(clock, FULL_PACE);
-        let achieved = self.set.measure().pop();
+        let achieved = self.means.measure()?;
         self.rest()?;
         let rate = |it: Achieved| it.operations_per_second / f64::from(it.workers.max(1));
         Ok(achieved.map_or(0.0, rate))
@@ -119,13 +142,59 @@ impl Neighbours {
 
     /// Takes what they achieved while they worked since the last call, and what was wrong.
     pub(super) fn take_achieved(&mut self) -> (Vec<Achieved>, Option<RunProblem>) {
-        let wrong = std::mem::take(&mut self.worked).then_some(RunProblem::NeighboursWorked);
+        let worked = std::mem::take(&mut self.worked).then_some(RunProblem::NeighboursWorked);
+        let wrong = worked.or_else(|| self.means.trouble());
         (std::mem::take(&mut self.achieved).achieved, wrong)
     }
 
-    pub(super) fn stop(self) -> Result<(), ProbeError> {
-        Ok(self.set.stop()?)
+    /// Ends them; by then, what was wrong with them is in the records.
+    pub(super) fn stop(self, clock: &dyn Clock) -> Result<(), ProbeError> {
+        match self.means {
+            Means::Workers(set) => set.stop()?,
+            Means::Partitions(partitions) => drop(partitions.stop(clock)),
+        }
+        Ok(())
     }
+}
+
+impl Means {
+    /// Sets their pace, and returns when all keep it.
+    fn turn(&mut self, pace: Pace) -> Result<(), ProbeError> {
+        match self {
+            Self::Workers(set) => {
+                set.set_pace(pace);
+                match pace {
+                    Pace::Rest => set.wait_until_resting(TURN_MAX)?,
+                    Pace::Full | Pace::AtMost(_) => set.wait_until_running(TURN_MAX)?,
+                }
+            }
+            Self::Partitions(partitions) => drop(partitions.order(Order::Pace(pace))?),
+        }
+        Ok(())
+    }
+
+    /// Returns their work since they were last measured or told a pace.
+    fn measure(&mut self) -> Result<Option<Achieved>, ProbeError> {
+        match self {
+            Self::Workers(set) => Ok(set.measure().pop()),
+            Self::Partitions(partitions) => Ok(Some(partitions.order(Order::Work)?)),
+        }
+    }
+
+    /// Returns what was wrong with them, as far as it is not in what they achieved.
+    fn trouble(&self) -> Option<RunProblem> {
+        match self {
+            Self::Workers(_) => None,
+            Self::Partitions(partitions) => partitions.trouble(),
+        }
+    }
+}
+
+/// Starts workers among the host's processes, and waits until each was seen to work.
+fn workers(context: &ProbeContext<'_>, request: LoadRequest) -> Result<LoadSet, ProbeError> {
+    let mut set = LoadSet::start(context.machine.runtime, &[request])?;
+    set.wait_until_running(TURN_MAX)?;
+    Ok(set)
 }
 
 /// Waits until neighbours have moved the bytes of one `pass` through their sets, for [`SETTLE_MAX`]

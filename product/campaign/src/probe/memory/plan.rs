@@ -1,16 +1,20 @@
 //! The plan of a measurement of memory accesses. Pure, but for one attempt to get ways of the
 //! cache.
 
+use quietcore_backend::neighbour::{NeighbourKind, NeighbourLoad};
 use quietcore_host::Facts;
 use quietcore_host::facts::CacheDomain;
 use quietcore_load::LoadRequest;
 use quietcore_probe::memory::AccessPattern;
 use quietcore_probe::memory::plan::{Sets, WORKING_SET_MIN, default_most};
 use quietcore_process::field::PageKind;
-use quietcore_record::record::{CacheLevel, Routine};
-use quietcore_settings::{HeldShare, MemoryShare, ResctrlError};
-use quietcore_site::{LoadKind, Partition, ProbeName, Site};
+use quietcore_record::record::{CacheLevel, Interference, Routine};
+use quietcore_settings::{HeldShare, MemoryShare, RequestedSettings, ResctrlError};
+use quietcore_site::{LoadKind, NeighbourForm};
 use quietcore_units::{ByteSize, CpuId, Nanos, ThreadRequest};
+
+use crate::probe::Probed;
+use crate::run::{NeighbourRun, Run};
 
 /// The most rounds of a measurement.
 const ROUNDS_MAX: u32 = 1_000;
@@ -101,8 +105,13 @@ pub struct MemoryPlan {
     pub warm_up: Nanos,
     /// The thread that reads.
     pub thread: ThreadRequest,
-    /// The neighbours, on other CPUs than the thread's.
+    /// The load of the neighbours, on other CPUs than the thread's.
     pub neighbours: LoadRequest,
+    /// The kind of neighbours: processes of the host, which are the load's workers, or partitions
+    /// with one worker each.
+    pub neighbour_kind: NeighbourKind,
+    /// Limits of these neighbours on this machine, a sentence each.
+    pub neighbour_limits: Vec<String>,
     /// Ways of the cache for the partition alone.
     pub ways: Ways,
     /// The working set of the pressure, in bytes; `None` takes the one that neighbours slow down
@@ -119,7 +128,8 @@ pub struct MemoryPlan {
 impl MemoryPlan {
     /// Plans curves and pressure for a partition of a site, on its first CPU, for about as long as
     /// its campaign measures a profile. The neighbours run on the CPUs that no partition has.
-    pub(super) fn of_partition(partition: &Partition, site: &Site, facts: &Facts) -> Self {
+    pub(super) fn of_partition(probed: &Probed<'_>) -> Self {
+        let Probed { partition, site, facts, length, .. } = *probed;
         let cpu = partition.first_cpu();
         let caches = cpu.map_or_else(Vec::new, |cpu| caches_of(cpu, facts));
         let available = memory_available(facts);
@@ -144,6 +154,8 @@ impl MemoryPlan {
                 cpus: Some(others),
                 ..LoadRequest::new(LoadKind::MemoryBandwidth, workers)
             },
+            neighbour_kind: NeighbourKind::process(),
+            neighbour_limits: Vec::new(),
             // The partition already has the share that the site file gives it.
             ways: Ways::Unasked,
             working_set: None,
@@ -151,7 +163,6 @@ impl MemoryPlan {
             loops: 0,
             caches,
         };
-        let length = site.campaign().length_of(ProbeName::Memory, partition);
         let turns = (plan.sizes.len() as u64).saturating_add(STEPS.into());
         let blocks = plan.blocks_of_round() * BLOCK.get();
         let round = Nanos::new(blocks.saturating_add(turns * TURN.get()));
@@ -214,12 +225,54 @@ impl MemoryPlan {
 
     /// Lists the limits of this machine, a sentence each.
     pub(super) fn limits(&self) -> Vec<String> {
-        match &self.ways {
-            Ways::Absent(because) => {
-                vec![format!("no curve with ways of the cache of its own was measured: {because}")]
-            }
-            Ways::Unasked | Ways::Count(_) => Vec::new(),
+        let mut limits = self.neighbour_limits.clone();
+        if let Ways::Absent(because) = &self.ways {
+            let words = "no curve with ways of the cache of its own was measured";
+            limits.push(format!("{words}: {because}"));
         }
+        limits
+    }
+
+    /// Describes the neighbours for the records.
+    pub(super) fn interference(&self) -> Interference {
+        let (asked, form) = (&self.neighbours, self.neighbour_kind.form());
+        Interference {
+            kind: asked.kind.name().to_owned(),
+            workers: asked.workers,
+            size_bytes: asked.size.map(ByteSize::get),
+            cpus: asked.cpus.unwrap_or_default().to_string(),
+            backend: (form != NeighbourForm::Process).then(|| form.backend().name().to_owned()),
+        }
+    }
+
+    /// Returns the run that has the neighbours where they are partitions, each with one worker and,
+    /// as a guest, one processor; `None` where they are processes of the host.
+    pub(super) fn beside(&self) -> Option<Run> {
+        let LoadRequest { kind, workers, size, cpus, .. } = self.neighbours;
+        let form = self.neighbour_kind.form();
+        let cpus = cpus.filter(|_| form != NeighbourForm::Process)?;
+        let filled = size.filter(|_| kind.fills_memory()).unwrap_or(ByteSize::new(0));
+        let memory = NeighbourForm::guest_memory(filled);
+        let neighbour = |number: u32| NeighbourRun {
+            name: format!("neighbour-{number}"),
+            form,
+            loads: vec![NeighbourLoad { kind, workers: 1, size }],
+            cpus,
+            processors: (form == NeighbourForm::LinuxGuest).then_some(1),
+            setting: self.neighbour_kind.setting(cpus, 1, memory),
+            is_paced: true,
+        };
+        Some(Run {
+            profile: "neighbours".to_owned(),
+            reserved: false,
+            settings: RequestedSettings::default(),
+            container_runtime: None,
+            partitions: Vec::new(),
+            loads: Vec::new(),
+            neighbours: (1..=workers).map(neighbour).collect(),
+            explain: None,
+            site_sha256: String::new(),
+        })
     }
 
     /// Holds `count` ways of the cache for the partition.

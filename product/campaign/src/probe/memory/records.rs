@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use quietcore_backend::setting::BackendSetting;
 use quietcore_load::Achieved;
 use quietcore_probe::osek::{Measured, Offset, RoutinesPlan, Sample, Series, Standing};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::reason::{Reason, RunProblem};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Counters, Interference, MemoryMeasured, MemoryRun, Record, ReleaseMode, ReservationInForce,
-    trimmed_mean,
+    Counters, MemoryMeasured, MemoryRun, Record, ReleaseMode, ReservationInForce, trimmed_mean,
 };
-use quietcore_units::{ByteSize, CpuId};
+use quietcore_units::CpuId;
 
 use super::Ended;
 use super::curves::Curve;
@@ -38,7 +38,8 @@ pub(super) fn profiles(plan: &MemoryPlan, records: &[Record]) -> Vec<(String, St
     let asked = &plan.neighbours;
     let size = asked.size.map_or_else(String::new, |size| format!(" over {size}"));
     let cpus = asked.cpus.unwrap_or_default();
-    let who = format!("{} × {}{size} on CPU {cpus}", asked.workers, asked.kind);
+    let load = plan.interference().title();
+    let who = format!("{} × {load}{size} on CPU {cpus}", asked.workers);
     let words = |profile: &str| match profile {
         PRESSURE => format!("neighbours at {} rates up to full pace: {who}", plan.steps),
         profile if profile.starts_with(PROFILES[1]) => format!("neighbours work: {who}"),
@@ -85,7 +86,7 @@ impl Maker<'_> {
                 pages: ended.pages.clone(),
                 caches: self.plan.caches.clone(),
                 ways: curve.ways,
-                interference: curve.beside.then(|| self.interference()),
+                interference: curve.beside.then(|| self.plan.interference()),
                 measured: MemoryMeasured::Curve { points: curve.points },
             };
             let loads = if curve.beside { &*achieved } else { &[] };
@@ -108,7 +109,7 @@ impl Maker<'_> {
             pages: ended.pages,
             caches: self.plan.caches.clone(),
             ways: None,
-            interference: Some(self.interference()),
+            interference: Some(self.plan.interference()),
             measured: MemoryMeasured::Pressure { working_set_bytes, steps },
         };
         let planned = 2 * u64::from(self.plan.rounds) * u64::from(self.plan.steps);
@@ -192,16 +193,7 @@ impl Maker<'_> {
             started_at: self.started_at.clone(),
             duration: self.duration,
             reservation: self.reservation.clone(),
-        }
-    }
-
-    fn interference(&self) -> Interference {
-        let asked = &self.plan.neighbours;
-        Interference {
-            kind: asked.kind.name().to_owned(),
-            workers: asked.workers,
-            size_bytes: asked.size.map(ByteSize::get),
-            cpus: asked.cpus.unwrap_or_default().to_string(),
+            setting: BackendSetting::default(),
         }
     }
 

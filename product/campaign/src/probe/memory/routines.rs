@@ -52,11 +52,11 @@ pub(super) fn measure(
         for beside in turns(round, 0) {
             let pace = if beside { Pace::Full } else { Pace::Rest };
             neighbours.turn(pace, context.machine.world.clock())?;
-            neighbours.begin();
+            neighbours.begin()?;
             let process = MeasuringProcess::start(context.machine.runtime, &plan, &context.room)?;
             reserved = reserved.or_else(|| reservation_in_force(process.partition()));
             let measured = process.finish(context.stop, |_| {})?.outcome;
-            neighbours.end();
+            neighbours.end()?;
             if !measured.stopped {
                 pair[usize::from(beside)] = Some(measured);
             }

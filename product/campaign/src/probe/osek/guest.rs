@@ -5,6 +5,7 @@ use quietcore_probe::guest::runner::GuestFacts;
 use quietcore_probe::osek::Variant;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Record, ReleaseMode};
+use quietcore_site::Backend;
 
 use super::super::circumstances::{Circumstances, degraded};
 use super::super::guest::{activity, machine as of_guest};
@@ -25,8 +26,9 @@ pub(super) fn records(
             warm_up: WARM_UP,
             variant: probe.variant,
             thread: probe.thread,
+            doorbells: has_doorbells(probe.backend),
         };
-        let all = plan.loops * osek::series_count();
+        let all = plan.loops * plan.series_count();
         let (measured, circumstances) =
             Circumstances::measure(context, &probe.loads, &plan, |observer, progress| {
                 let (part, done) = ("routines", progress.done);
@@ -41,7 +43,7 @@ pub(super) fn records(
             })?;
         let facts = measured.outcome;
         let counted = osek::read(&plan, &measured.exchange.region(), &facts)?;
-        records.extend(of_run(&probe.partition, &plan, counted, &facts, &circumstances));
+        records.extend(of_run(probe, &plan, counted, &facts, &circumstances));
         if context.is_stopped() {
             break;
         }
@@ -50,22 +52,23 @@ pub(super) fn records(
 }
 
 fn of_run(
-    partition: &str,
+    probe: &Osek,
     plan: &GuestOsekPlan,
     measured: GuestOsekMeasured,
     facts: &GuestFacts,
     circumstances: &Circumstances<'_>,
 ) -> Vec<Record> {
     let GuestOsekMeasured { samples, stopped } = measured;
-    let (kernel, begun) = (words(plan.variant), samples.len());
-    let mut machine = of_guest(facts);
+    let (backend, begun) = (probe.backend, samples.len());
+    let kernel = words(plan.variant, backend);
+    let mut machine = of_guest(facts, backend);
     // The clock that measured the routines has the same key as for a process.
     if let Some(clock) = machine.get("clock_of_guest").cloned() {
         machine.insert("clock_of_routines".to_owned(), clock);
     }
     let standing = &facts.standing;
     let mode = ReleaseMode::not_timed(kernel.clone());
-    let conditions = circumstances.conditions(mode, standing, machine, activity(facts));
+    let conditions = circumstances.conditions(mode, standing, machine, activity(facts, backend));
     let invalid = circumstances.invalid_in_guest(standing);
     samples
         .into_iter()
@@ -73,7 +76,7 @@ fn of_run(
         .map(|(index, (series, sample))| {
             let hertz = facts.counter_hertz;
             let mut record =
-                of_series(partition, plan.thread, &series, sample, kernel.clone(), hertz);
+                of_series(&probe.partition, plan.thread, &series, sample, kernel.clone(), hertz);
             record.interrupted |= stopped && index + 1 == begun;
             record.conditions = conditions.clone();
             record.degraded = degraded(standing);
@@ -86,6 +89,12 @@ fn of_run(
 }
 
 /// Describes the kernel and its configuration. Images are never built for debugging.
-fn words(variant: Variant) -> String {
-    variant.words_of("bare port in a guest (kvm)")
+fn words(variant: Variant, backend: Backend) -> String {
+    variant.words_of(format_args!("bare port in a guest ({backend})"))
+}
+
+/// Returns `true` if a guest of this backend can ring a doorbell that raises an interrupt of its
+/// own: those of QEMU and of Xen are called by their host alone.
+pub(super) fn has_doorbells(backend: Backend) -> bool {
+    backend == Backend::OF_PROBES_IN_GUESTS
 }

@@ -5,15 +5,16 @@ mod guest;
 mod process;
 pub(super) mod records;
 
+use quietcore_backend::setting::{BackendSetting, ProbeNeeds};
 use quietcore_load::LoadRequest;
 use quietcore_probe::guest::osek as in_guest;
 use quietcore_probe::osek::{LOOPS_MAX, PUBLISHED_LOOPS, Variant};
 use quietcore_record::record::Record;
 use quietcore_record::verdict::thousands;
-use quietcore_site::{Partition, ProbeName, Site};
-use quietcore_units::{CpuSet, Nanos, ThreadRequest};
+use quietcore_site::{Accelerator, Backend, ProgramForm};
+use quietcore_units::{CpuSet, Nanos, Scheduling, ThreadRequest};
 
-use super::{Probe, ProbeContext, ProbeError, some_measured};
+use super::{Probe, ProbeContext, ProbeError, Probed, some_measured};
 
 /// Loops that are run and discarded before each series, as many as are published.
 const WARM_UP: u64 = PUBLISHED_LOOPS;
@@ -25,7 +26,8 @@ const TRIAL_LOOPS: u64 = 1_000;
 pub struct Osek {
     /// The partition of its records.
     pub partition: String,
-    /// Numbers of loops; each routine is measured in a run for each of them.
+    /// Numbers of loops; each routine is measured in a run for each of them. Where none is named
+    /// they are those that fit into the duration.
     pub loops: Vec<u64>,
     /// Approximate time to measure, in place of numbers of loops.
     pub duration: Option<Nanos>,
@@ -35,21 +37,25 @@ pub struct Osek {
     pub thread: ThreadRequest,
     /// The loads beside it.
     pub loads: Vec<LoadRequest>,
-    /// `true` if the kernel runs in a guest.
-    pub in_guest: bool,
+    /// The backend in which the kernel runs: a process, or one with guests of our own kernel.
+    pub backend: Backend,
+    /// The way in which a guest's instructions are run, where the backend leaves a choice.
+    pub accelerator: Accelerator,
 }
 
 impl Osek {
-    /// Makes the probe of a site's partition in its campaign, with the kernel in a process.
-    pub(super) fn of_partition(partition: &Partition, site: &Site) -> Self {
+    /// Makes the probe of a site's partition.
+    pub(super) fn of_partition(probed: &Probed<'_>) -> Self {
+        let Probed { partition, length, backend, loads, .. } = *probed;
         Self {
             partition: partition.name.clone(),
             loops: Vec::new(),
-            duration: Some(site.campaign().length_of(ProbeName::Osek, partition)),
+            duration: Some(length),
             variant: Variant::default(),
             thread: partition.measuring_thread(),
-            loads: Vec::new(),
-            in_guest: false,
+            loads: loads.to_vec(),
+            backend,
+            accelerator: partition.accelerator,
         }
     }
 }
@@ -63,6 +69,27 @@ impl Probe for Osek {
         vec![(&self.partition, self.thread.cpu().into_iter().collect())]
     }
 
+    fn setting(&self) -> BackendSetting {
+        let needs = ProbeNeeds {
+            cpus: self.thread.cpu().map(|cpu| CpuSet::from_iter([cpu])),
+            is_real_time: self.thread.scheduling != Scheduling::Other,
+            ..ProbeNeeds::default()
+        };
+        BackendSetting::of_measurement(self.backend, self.accelerator, needs)
+    }
+
+    fn limits(&self) -> Vec<String> {
+        let is_without = self.is_in_guest() && !guest::has_doorbells(self.backend);
+        let without = is_without.then(|| {
+            format!(
+                "probe `osek` brought no interrupt by a doorbell: a guest of the backend `{}` has \
+                 none that it could ring",
+                self.backend
+            )
+        });
+        without.into_iter().collect()
+    }
+
     fn profiles(&self, _: &[Record]) -> Vec<(String, String)> {
         let words = |loops: &u64| {
             let published = if *loops == PUBLISHED_LOOPS { ", as published" } else { "" };
@@ -72,12 +99,15 @@ impl Probe for Osek {
     }
 
     fn prepare(&mut self, context: &mut ProbeContext<'_>) -> Result<(), ProbeError> {
-        let Some(duration) = self.duration else { return Ok(()) };
+        // Later blocks of an experiment have as many loops as the first one.
+        let Some(duration) = self.duration.filter(|_| self.loops.is_empty()) else {
+            return Ok(());
+        };
         let short = Self { loops: vec![TRIAL_LOOPS], loads: Vec::new(), ..self.clone() };
         let records = short.records(context)?;
         let taken = records.first().map_or(1, |record| record.conditions.duration_ns).max(1);
         let loops = u128::from(duration.get()) * u128::from(TRIAL_LOOPS) / u128::from(taken);
-        let most = if self.in_guest { in_guest::LOOPS_MAX } else { LOOPS_MAX };
+        let most = if self.is_in_guest() { in_guest::LOOPS_MAX } else { LOOPS_MAX };
         self.loops = vec![u64::try_from(loops).unwrap_or(LOOPS_MAX).clamp(1, most)];
         Ok(())
     }
@@ -89,7 +119,14 @@ impl Probe for Osek {
 
 impl Osek {
     fn records(&self, context: &mut ProbeContext<'_>) -> Result<Vec<Record>, ProbeError> {
-        if self.in_guest { guest::records(self, context) } else { process::records(self, context) }
+        match self.is_in_guest() {
+            true => guest::records(self, context),
+            false => process::records(self, context),
+        }
+    }
+
+    fn is_in_guest(&self) -> bool {
+        self.backend.declaration().program == ProgramForm::GuestImage
     }
 }
 

@@ -19,8 +19,9 @@ use quietcore_units::{Nanos, ThreadSettings};
 
 use crate::world::Process;
 
-/// Time after which a neighbour works, and until which one dies.
+/// Times after which a neighbour works, or works late, and until which one dies.
 const WORKS_AFTER: Nanos = Nanos::from_secs(2);
+const WORKS_LATE_AFTER: Nanos = Nanos::from_secs(40);
 const DIES_AFTER: Nanos = Nanos::from_secs(20);
 
 /// The fate of a neighbour.
@@ -28,6 +29,8 @@ const DIES_AFTER: Nanos = Nanos::from_secs(20);
 pub(crate) enum Fate {
     /// It works to the end.
     Works,
+    /// It works to the end, and has taken long to begin.
+    WorksLate,
     /// Its process ends in the middle of the run.
     Dies,
     /// It works, and from then on says nothing.
@@ -67,7 +70,8 @@ impl SimulatedNeighbour {
     fn catch_up(&self) {
         let now = self.clock.now();
         let task = self.region().task(0).expect("it has a task");
-        if self.fate == Fate::NeverWorks || now < self.begun + WORKS_AFTER {
+        let after = if self.fate == Fate::WorksLate { WORKS_LATE_AFTER } else { WORKS_AFTER };
+        if self.fate == Fate::NeverWorks || now < self.begun + after {
             return;
         }
         let state =

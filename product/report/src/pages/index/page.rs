@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::Origin;
 
-use super::{Change, Course, CourseRun, Entry, GENERATOR, courses, plot};
+use super::{Change, Course, CourseRun, Entry, GENERATOR, courses, plot, routines};
 use crate::figures::{self, NONE};
 use crate::html::{
     POLICY, SCRIPT, STYLE, escaped, mini, quantity, sentence, tone, visible, with_code,
@@ -20,7 +20,7 @@ pub fn render(
     unread: &[(String, String)],
     left_out: usize,
 ) -> String {
-    let courses = courses(entries);
+    let (courses, routines) = (courses(entries), routines::section(entries));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -33,12 +33,14 @@ pub fn render(
                 meta name="referrer" content="no-referrer";
                 title { "Runs in " (title) " – Quietcore" }
                 style { (PreEscaped(STYLE)) }
+                @if routines.is_some() { style { (PreEscaped(routines::STYLE)) } }
             }
             body {
                 a.skip href="#runs" { "To the runs" }
                 (head(title, entries))
                 main {
                     section #runs aria-label="The newest runs" { (newest(&courses)) }
+                    @if let Some(routines) = &routines { (routines) }
                     @for (index, course) in courses.iter().enumerate() { (section(course, index)) }
                     (others(entries))
                     (missing(unread, left_out))
@@ -223,7 +225,7 @@ fn changes(all: &[Change<'_>]) -> Markup {
 }
 
 /// Returns the address of a run's page, which no name can lead elsewhere.
-fn link(folder: &str) -> String {
+pub(super) fn link(folder: &str) -> String {
     format!("./{}/report.html", escaped(folder))
 }
 

@@ -1,5 +1,5 @@
 //! Strips of backends on one axis of time, each with the reference drawn in: a row for each time of
-//! a cycle, the reference above in grey, the backend below in colour.
+//! a cycle, or for each routine, the reference above in grey, the backend below in colour.
 //!
 //! ```text
 //! kvm
@@ -12,7 +12,7 @@
 
 use maud::PreEscaped;
 use quietcore_record::experiment::{
-    BackendCost, Cost, CostFigure, CostQuantity, CostRound, Figure, Finding,
+    BackendCost, Cost, CostFigure, CostMeasure, CostRound, Figure, Finding,
 };
 
 use super::super::axis::{Scale, time_mark};
@@ -33,13 +33,9 @@ const WORDS: f64 = 76.0;
 /// Distances of the reference's and of the backend's stroke from the top of a row.
 const REFERENCE: f64 = 11.0;
 const OWN: f64 = 25.0;
-/// Value that anything smaller is drawn at, in ns.
-const LEAST: f64 = 10.0;
-/// The figures that a stroke joins.
-const FIGURES: [Figure; 3] = [Figure::MedianNs, Figure::P99Ns, Figure::MaxNs];
 
 /// The times of the reference, or those of the backend: over the rounds, and in one.
-type Side = (fn(&CostFigure) -> f64, fn(&CostRound) -> u64);
+type Side = (fn(&CostFigure) -> f64, fn(&CostRound) -> f64);
 
 /// Draws a strip for each backend.
 pub(crate) fn strips(cost: &Cost) -> PreEscaped<String> {
@@ -69,8 +65,8 @@ fn strip(svg: &mut Svg, scale: Scale, top: f64, cost: &Cost, backend: &BackendCo
     let doubt = if backend.valid { "" } else { ": timing not valid" };
     let name = format!("{}{doubt}", backend.backend);
     svg.text("strip", (X::Percent(0.0), top + 20.0), Anchor::Start, &name);
-    for (index, quantity) in rows(backend).into_iter().enumerate() {
-        row(svg, scale, top + NAME + ROW * index as f64, (cost, backend), quantity);
+    for (index, of_row) in rows(backend).into_iter().enumerate() {
+        row(svg, scale, top + NAME + ROW * index as f64, (cost, backend), &of_row);
     }
 }
 
@@ -79,22 +75,25 @@ fn row(
     scale: Scale,
     top: f64,
     (cost, backend): (&Cost, &BackendCost),
-    quantity: CostQuantity,
+    of_row: &[&CostFigure],
 ) {
-    let of_quantity: Vec<&CostFigure> =
-        FIGURES.iter().filter_map(|of| figure(backend, quantity, *of)).collect();
-    svg.text("name", (X::Percent(0.0), top + 21.0), Anchor::Start, quantity.title());
+    let title = of_row.first().map_or("", |figure| figure.title());
+    svg.text("name", (X::Percent(0.0), top + 21.0), Anchor::Start, title);
     let of_reference: Side = (|it: &CostFigure| it.reference_ns, |it: &CostRound| it.reference_ns);
-    marks(svg, scale, ("reference", top + REFERENCE), &of_quantity, of_reference);
+    marks(svg, scale, ("reference", top + REFERENCE), of_row, of_reference);
     let class = if backend.valid { "own" } else { "own doubtful" };
     let of_backend: Side = (|it: &CostFigure| it.backend_ns, |it: &CostRound| it.backend_ns);
-    marks(svg, scale, (class, top + OWN), &of_quantity, of_backend);
-    let Some(p99) = figure(backend, quantity, Figure::P99Ns) else { return };
-    let difference = p99.difference_ns.map_or(String::new(), |it| signed(it.median));
-    let words = format!("p99 {difference}, {}", figures::times(p99.ratio.median()));
-    let class = if p99.ratio.finding == Finding::More { "name" } else { "name dim" };
+    marks(svg, scale, (class, top + OWN), of_row, of_backend);
+    let headline = cost.measure.headline();
+    let told = of_row.iter().find(|figure| figure.ratio.figure == headline);
+    let Some(told) = told else { return };
+    let difference =
+        told.difference_ns.map_or(String::new(), |it| signed(told.quantity, it.median));
+    let times = figures::times(told.ratio.median());
+    let words = format!("{} {difference}, {times}", headline.title());
+    let class = if told.ratio.finding == Finding::More { "name" } else { "name dim" };
     svg.text(class, (X::Percent(WORDS), top + 14.0), Anchor::Start, &words);
-    let word = found(cost, backend, p99);
+    let word = found(cost, backend, told);
     svg.text("name dim", (X::Percent(WORDS), top + 28.0), Anchor::Start, word);
 }
 
@@ -103,25 +102,27 @@ fn marks(
     svg: &mut Svg,
     scale: Scale,
     (class, at): (&str, f64),
-    of_quantity: &[&CostFigure],
+    of_row: &[&CostFigure],
     (whole, round): Side,
 ) {
-    let place = |ns: f64| x(scale, ns.max(LEAST));
+    let place = |ns: f64| x(scale, ns);
     svg.begin(class);
-    if let [first, .., last] = of_quantity {
+    if let [first, .., last] = of_row {
         svg.line("stroke", (place(whole(first)), at), (place(whole(last)), at));
     }
-    for figure in of_quantity {
+    for figure in of_row {
         for it in &figure.of_rounds {
-            svg.circle("dot", (place(round(it) as f64), at), 1.8, None);
+            svg.circle("dot", (place(round(it)), at), 1.8, None);
         }
     }
-    for figure in of_quantity {
+    for figure in of_row {
         let ns = whole(figure);
         let tooltip = format!("{}: {}", figure.ratio.figure.title(), figures::nanos_f64(ns));
         match figure.ratio.figure {
             Figure::MaxNs => svg.diamond("ring", (place(ns), at), 7.0, Some(&tooltip)),
-            Figure::MedianNs => svg.circle("ring", (place(ns), at), 4.0, Some(&tooltip)),
+            Figure::MeanNs | Figure::MedianNs => {
+                svg.circle("ring", (place(ns), at), 4.0, Some(&tooltip));
+            }
             Figure::P99Ns | Figure::P999Ns => {
                 svg.line("end", (place(ns), at - 5.0), (place(ns), at + 5.0));
             }
@@ -130,23 +131,28 @@ fn marks(
     svg.end();
 }
 
-/// Returns the times that the backend has figures of, in the order of a cycle.
-fn rows(backend: &BackendCost) -> Vec<CostQuantity> {
-    let has = |quantity: &CostQuantity| backend.figures.iter().any(|it| it.quantity == *quantity);
-    CostQuantity::ALL.into_iter().filter(has).collect()
+/// Returns the figures of each time, in their order.
+fn rows(backend: &BackendCost) -> Vec<Vec<&CostFigure>> {
+    let of_one_time = |one: &CostFigure, other: &CostFigure| one.title() == other.title();
+    backend.figures.chunk_by(of_one_time).map(|figures| figures.iter().collect()).collect()
 }
 
-fn figure(backend: &BackendCost, quantity: CostQuantity, of: Figure) -> Option<&CostFigure> {
-    backend.figures.iter().find(|it| it.quantity == quantity && it.ratio.figure == of)
+/// Returns the value that anything smaller is drawn at, in ns.
+const fn least_of(measure: CostMeasure) -> f64 {
+    match measure {
+        CostMeasure::Routines => 1.0,
+        CostMeasure::Releases | CostMeasure::RoundTrips => 10.0,
+    }
 }
 
 /// Returns an axis that holds every round of every backend.
 fn scale_of(cost: &Cost) -> Scale {
     let figures = cost.backends.iter().flat_map(|backend| &backend.figures);
     let rounds = figures.flat_map(|figure| &figure.of_rounds);
-    let all = rounds.flat_map(|it| [it.reference_ns, it.backend_ns]).map(|ns| ns as f64);
-    let (mut min, mut max) = (f64::INFINITY, LEAST);
-    all.for_each(|ns| (min, max) = (min.min(ns.max(LEAST)), max.max(ns)));
+    let all = rounds.flat_map(|it| [it.reference_ns, it.backend_ns]);
+    let least = least_of(cost.measure);
+    let (mut min, mut max) = (f64::INFINITY, least);
+    all.for_each(|ns| (min, max) = (min.min(ns.max(least)), max.max(ns)));
     Scale::logarithmic_around(min.min(max), max)
 }
 
@@ -160,7 +166,7 @@ fn about(cost: &Cost) -> String {
             format!(
                 "{}, {} {}: {} against {}, {}.",
                 backend.backend,
-                figure.quantity.title(),
+                figure.title(),
                 figure.ratio.figure.title(),
                 figures::nanos_f64(figure.backend_ns),
                 figures::nanos_f64(figure.reference_ns),

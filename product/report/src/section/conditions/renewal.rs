@@ -13,6 +13,11 @@ pub(crate) const NAME: (&str, &str) = ("renewal", "Renewal");
 /// Columns before a fact's name in a terminal, and columns of the name.
 const FACTS: (usize, usize) = (0, 16);
 
+/// The remark on systems of which only some were measured again.
+const SEVERAL_TIMES: &str = "Each partition was measured alone, and not all of them in one \
+                             campaign: what is compared here is of several times, as told below. \
+                             A difference between two systems may be one between two times.";
+
 /// Makes the content of the section for a reader; empty where all was measured for the folder.
 pub(crate) fn content(summary: &Summary<'_>, reader: Reader) -> Content {
     let mut content = Content::default();
@@ -32,6 +37,9 @@ fn on_page(content: &mut Content, renewal: &Renewal) {
         moment(&renewal.started_at),
         renewal.sums_sha256
     ));
+    if renewal.compares_times() {
+        content.remark(SEVERAL_TIMES.to_owned());
+    }
     let again = renewal.measured_again.iter().map(|again| {
         let why: Vec<String> = again.because.iter().map(ToString::to_string).collect();
         Row::new(again.part.to_string(), vec![Cell::plain(why.join("; "))])
@@ -74,6 +82,9 @@ fn in_terminal(content: &mut Content, renewal: &Renewal) {
         let elsewhere = (taken.folder != renewal.folder).then(|| format!(" in {}", taken.folder));
         let said = measured + &elsewhere.unwrap_or_default();
         content.fact(FACTS, std::mem::take(&mut name), &said);
+    }
+    if renewal.compares_times() {
+        content.fact(FACTS, "Remark", SEVERAL_TIMES);
     }
     content.blocks.push(Block::Gap);
 }
@@ -129,5 +140,23 @@ mod tests {
         assert!(told[2].1.starts_with("axis.tp1.task0, measured 2026-01-02"), "{told:?}");
         assert_eq!(told[3].0, "");
         assert!(told[3].1.ends_with(" in /runs/a"), "{told:?}");
+    }
+
+    /// Goal: whoever compares systems is told that some were measured at another time; nobody else.
+    #[test]
+    fn systems_of_several_times_are_told_to_the_reader() {
+        let told = |renewal: &Renewal| {
+            let (mut page, mut text) = (Content::default(), Content::default());
+            on_page(&mut page, renewal);
+            in_terminal(&mut text, renewal);
+            [page, text].map(|content| format!("{content:?}").contains("of several times"))
+        };
+        let mut renewal = renewal();
+        assert_eq!(told(&renewal), [false, false], "its partitions were measured together");
+        let (partition, profile) = ("axis".to_owned(), "tp4".to_owned());
+        renewal.measured_again[0].part = CampaignPart::Alone { partition, profile };
+        assert_eq!(told(&renewal), [true, true]);
+        renewal.taken_over.clear();
+        assert_eq!(told(&renewal), [false, false], "all is of one time");
     }
 }

@@ -1,7 +1,9 @@
 //! The cost of backends: each against the one that the others are compared with, as a strip and as
 //! a table.
 
-use quietcore_record::experiment::{BackendCost, Cost, CostFigure, CostQuantity, Finding};
+use quietcore_record::experiment::{
+    BackendCost, Cost, CostFigure, CostMeasure, CostQuantity, Figure as CostOf, Finding,
+};
 use quietcore_record::slowdown::Estimate;
 
 use super::super::Reader;
@@ -60,25 +62,83 @@ pub(crate) fn found(cost: &Cost, backend: &BackendCost, figure: &CostFigure) -> 
     }
 }
 
-/// Names a figure: `p99 of release latency`.
+/// Names a figure: `p99 of release latency`, `mean of routine act`.
 pub(crate) fn name_of(figure: &CostFigure) -> String {
-    format!("{} of {}", figure.ratio.figure.title(), figure.quantity.title())
+    let routine = if figure.routine.is_some() { "routine " } else { "" };
+    format!("{} of {routine}{}", figure.ratio.figure.title(), figure.title())
 }
 
-/// Formats a difference of times with its sign.
-pub(crate) fn signed(difference_ns: f64) -> String {
-    let sign = match difference_ns.round() {
+/// Formats a difference of times with its sign; one of routines, which take some tens of ns, with
+/// what is below a nanosecond.
+pub(crate) fn signed(quantity: CostQuantity, difference_ns: f64) -> String {
+    let is_fine = quantity == CostQuantity::Routine;
+    let told = if is_fine { difference_ns } else { difference_ns.round() };
+    let sign = match told {
         0.0 => "±",
         less if less < 0.0 => "−",
         _ => "+",
     };
-    format!("{sign}{}", figures::nanos(difference_ns.abs().round() as u64))
+    let size =
+        if is_fine { figures::nanos_f64(told.abs()) } else { figures::nanos(told.abs() as u64) };
+    format!("{sign}{size}")
 }
 
 /// Formats the interval of a difference; `None` where there is none.
-fn signed_interval(difference: &Estimate) -> Option<String> {
+fn signed_interval(quantity: CostQuantity, difference: &Estimate) -> Option<String> {
     let (low, high) = difference.low.zip(difference.high)?;
-    Some(format!("{} to {}", signed(low), signed(high)))
+    Some(format!("{} to {}", signed(quantity, low), signed(quantity, high)))
+}
+
+/// Describes the rounds and their blocks.
+fn rounds_of(cost: &Cost) -> String {
+    let Cost { rounds, reference, seed, .. } = cost;
+    let (count, unit) = (figures::count(cost.cycles_in_block), cost.measure.unit());
+    let blocks = match cost.measure {
+        CostMeasure::Releases | CostMeasure::RoundTrips => {
+            format!("{count} {unit} in each backend")
+        }
+        CostMeasure::Routines => {
+            format!("{count} {unit} as a {reference}, and of as much time in each backend")
+        }
+    };
+    format!("{rounds} rounds of {blocks}, in chance order by seed {seed}")
+}
+
+/// Explains what a measure is a measure of, beside the backends; `None` for releases.
+const fn explanation(measure: CostMeasure) -> Option<&'static str> {
+    match measure {
+        CostMeasure::Releases => None,
+        CostMeasure::Routines => Some(
+            "The routines are those of scordino2020, without the readings of the clock. An \
+             interrupt is raised by the interrupted task itself, or where both backends can, in \
+             the way that the name ends with. A process and a container run the kernel on its \
+             hosted port, and a guest on the bare one: a ratio is that of the ports as well.",
+        ),
+        CostMeasure::RoundTrips => Some(
+            "A round trip is what the caller of a cycle waits for: from before the first frame is \
+             handed over until the last one is back and its data are in the process image.",
+        ),
+    }
+}
+
+/// Names the kernels whose routines are compared, a line for each backend.
+fn kernels(cost: &Cost) -> Vec<String> {
+    let each = cost.backends.iter().map(|backend| (&backend.backend, &backend.kernel));
+    let all = std::iter::once((&cost.reference, &cost.kernel)).chain(each);
+    let named = all.filter_map(|(backend, kernel)| Some((backend, kernel.as_ref()?)));
+    named.map(|(backend, kernel)| format!("Kernel in {backend}: {kernel}.")).collect()
+}
+
+/// Explains the signs of the figures in the drawing.
+fn signs(measure: CostMeasure) -> String {
+    let sign = |figure: &CostOf| match figure {
+        CostOf::MeanNs => "ring: mean",
+        CostOf::MedianNs => "ring: median",
+        CostOf::P99Ns | CostOf::P999Ns => "bar: p99",
+        CostOf::MaxNs => "diamond: maximum",
+    };
+    let all: Vec<&str> = measure.figures().iter().map(sign).collect();
+    format!("{}, each over the rounds; a dot is a round", all.join(", "))
 }
 
 /// Names the backend that surely costs most, and what each costs.
@@ -90,7 +150,7 @@ fn answer(cost: &Cost) -> Answer {
         Some((backend, figure)) => format!(
             "{} costs most: {} in the {}",
             backend.backend,
-            signed(difference_of(figure)),
+            signed(figure.quantity, difference_of(figure)),
             name_of(figure)
         ),
         None if cost.backends.iter().all(|backend| !backend.valid) => {
@@ -114,7 +174,7 @@ fn answer(cost: &Cost) -> Answer {
 fn tile(cost: &Cost, backend: &BackendCost) -> Tile {
     let (value, note) = match dearest(backend) {
         _ if !backend.valid => ("timing not valid".to_owned(), String::new()),
-        Some(figure) => (signed(difference_of(figure)), name_of(figure)),
+        Some(figure) => (signed(figure.quantity, difference_of(figure)), name_of(figure)),
         None if cost.rounds < cost.rounds_needed => {
             ("too few rounds".to_owned(), format!("{} of {}", cost.rounds, cost.rounds_needed))
         }
@@ -125,24 +185,24 @@ fn tile(cost: &Cost, backend: &BackendCost) -> Tile {
 
 fn page(cost: &Cost, content: &mut Content) {
     content.answers.push(answer(cost));
-    let rounds = format!(
-        "{} rounds of {} releases in each backend, in chance order by seed {}",
-        cost.rounds,
-        figures::count(cost.cycles_in_block),
-        cost.seed
-    );
     let name = format!("{} · {}", cost.partition, cost.task);
-    content.blocks.push(Block::Heading(name, Some(rounds)));
+    content.blocks.push(Block::Heading(name, Some(rounds_of(cost))));
     too_few_on_page(content, cost.rounds, cost.rounds_needed);
-    content.remark(METHOD);
+    // Once for what a partition was measured by beside its tasks.
+    if content.answers.len() == 1 || cost.measure == CostMeasure::Releases {
+        content.remark(METHOD);
+    }
+    explanation(cost.measure).into_iter().for_each(|words| content.remark(words));
+    if cost.kernel.is_some() {
+        content.remark(kernels(cost).join(" "));
+    }
     let legend =
         [("reference", format!("as a {}", cost.reference)), ("own", "in the backend".into())];
     content.blocks.push(Block::Figure(Figure {
         layout: Some("wide"),
         caption: Some((
             format!("Each backend, with the {} drawn in above it", cost.reference),
-            "ring: median, bar: p99, diamond: maximum, each over the rounds; a dot is a round"
-                .to_owned(),
+            signs(cost.measure),
         )),
         legend: legend.map(|(class, word)| (class.to_owned(), word)).into(),
         scrolls: Some("Cost of each backend"),
@@ -196,8 +256,8 @@ fn figures_of(cost: &Cost, backend: &BackendCost) -> Table {
             Cell::quantity(figures::nanos_f64(figure.reference_ns)),
             Cell::quantity(figures::nanos_f64(figure.backend_ns)),
             Cell {
-                below: below(difference.as_ref().and_then(signed_interval)),
-                ..of(difference.map(|it| signed(it.median)))
+                below: below(difference.and_then(|it| signed_interval(figure.quantity, &it))),
+                ..of(difference.map(|it| signed(figure.quantity, it.median)))
             },
             Cell {
                 below: below(ratio.as_ref().and_then(figures::interval)),
@@ -225,22 +285,24 @@ fn figures_of(cost: &Cost, backend: &BackendCost) -> Table {
 
 /// Returns the name of each time that the backend has figures of, and their number.
 fn bands(backend: &BackendCost) -> Vec<(String, usize)> {
-    let of = |quantity| backend.figures.iter().filter(|it| it.quantity == quantity).count();
-    let all = CostQuantity::ALL.into_iter().map(|quantity| (quantity, of(quantity)));
-    let there = all.filter(|(_, count)| *count > 0);
-    there.map(|(quantity, count)| (quantity.title().to_owned(), count)).collect()
+    let mut bands: Vec<(String, usize)> = Vec::new();
+    for figure in &backend.figures {
+        match bands.last_mut().filter(|(name, _)| name == figure.title()) {
+            Some((_, count)) => *count += 1,
+            None => bands.push((figure.title().to_owned(), 1)),
+        }
+    }
+    bands
 }
 
 fn terminal(cost: &Cost, content: &mut Content) {
     content.remark(format!(
-        "{} · {}: {} rounds of {} releases in each backend, in chance order by seed {}; medians \
-         over the rounds, and differences and ratios of the same round",
+        "{} · {}: {}; medians over the rounds, and differences and ratios of the same round",
         cost.partition,
         cost.task,
-        cost.rounds,
-        figures::count(cost.cycles_in_block),
-        cost.seed
+        rounds_of(cost)
     ));
+    kernels(cost).into_iter().for_each(|words| content.remark(words));
     too_few(content, cost.rounds, cost.rounds_needed);
     content.blocks.push(Block::Gap);
     for backend in &cost.backends {
@@ -261,7 +323,9 @@ fn terminal(cost: &Cost, content: &mut Content) {
 fn in_columns(cost: &Cost, backend: &BackendCost) -> Table {
     let row = |figure: &CostFigure| {
         let ratio = figure.ratio.ratio.as_ref().map_or(NONE.to_owned(), figures::ratio);
-        let difference = figure.difference_ns.map_or(NONE.to_owned(), |it| signed(it.median));
+        let difference = figure.difference_ns;
+        let difference =
+            difference.map_or(NONE.to_owned(), |it| signed(figure.quantity, it.median));
         let cells = vec![
             Cell::plain(figures::nanos_f64(figure.reference_ns)),
             Cell::plain(figures::nanos_f64(figure.backend_ns)),
@@ -269,7 +333,7 @@ fn in_columns(cost: &Cost, backend: &BackendCost) -> Table {
             Cell::plain(ratio),
             Cell::plain(found(cost, backend, figure)),
         ];
-        Row::new(format!("{} {}", figure.quantity.title(), figure.ratio.figure.title()), cells)
+        Row::new(format!("{} {}", figure.title(), figure.ratio.figure.title()), cells)
     };
     Table {
         name: format!("Cost of {}", backend.backend),

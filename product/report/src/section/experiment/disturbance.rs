@@ -35,7 +35,7 @@ fn answer(matrix: &Disturbance) -> Answer {
     let word = match worst {
         Some(cell) => format!(
             "{} on the {} disturbs most: p99.9 {}",
-            capital(&cell.aggressor.kind),
+            capital(&cell.aggressor.title()),
             cell.aggressor.placement.title(),
             figures::times(cell.p99_9.median())
         ),
@@ -50,7 +50,7 @@ fn answer(matrix: &Disturbance) -> Answer {
         figures::count(matrix.quiet_cycles)
     );
     let latest = matrix.cells.iter().max_by_key(|cell| cell.max_ns).map(|cell| {
-        let (kind, place) = (&cell.aggressor.kind, cell.aggressor.placement.title());
+        let (kind, place) = (cell.aggressor.title(), cell.aggressor.placement.title());
         let beside = format!("beside {kind}, {place}");
         Tile::new("latest release", figures::nanos(cell.max_ns), beside)
     });
@@ -145,7 +145,7 @@ fn neighbour(cell: &DisturbanceCell) -> Row {
     ];
     Row {
         subs: vec![format!("{} on CPU {}", aggressor.workers, aggressor.cpus)],
-        ..Row::new(format!("{}, {}", aggressor.kind, aggressor.placement.title()), cells)
+        ..Row::new(format!("{}, {}", aggressor.title(), aggressor.placement.title()), cells)
     }
 }
 
@@ -165,7 +165,7 @@ fn terminal(matrix: &Disturbance, content: &mut Content) {
         let ratio = |it: &Ratio| it.ratio.as_ref().map_or(NONE.to_owned(), figures::ratio);
         let values = [ratio(&cell.p99_9), ratio(&cell.max)].map(Cell::plain);
         let place = Cell::plain(cell.aggressor.placement.title());
-        Row::new(&*cell.aggressor.kind, [place].into_iter().chain(values).collect())
+        Row::new(cell.aggressor.title(), [place].into_iter().chain(values).collect())
     };
     let ratios = ["p99.9 (95 %)", "maximum (95 %)"].map(|name| Column::new(name, WITH_INTERVAL));
     content.blocks.push(Block::Table(Table {
@@ -189,6 +189,6 @@ fn in_words(cell: &DisturbanceCell) -> String {
     if cell.invalid_blocks > 0 {
         more.push(format!("{} blocks are invalid", cell.invalid_blocks));
     }
-    let (kind, place) = (&cell.aggressor.kind, cell.aggressor.placement.title());
+    let (kind, place) = (cell.aggressor.title(), cell.aggressor.placement.title());
     format!("{kind}, {place}, CPU {}: {}", cell.aggressor.cpus, more.join("; "))
 }

@@ -18,10 +18,11 @@ pub(super) fn heat(matrix: &Disturbance) -> PreEscaped<String> {
         .into_iter()
         .filter(|place| matrix.cells.iter().any(|cell| cell.aggressor.placement == *place))
         .collect();
-    let mut kinds: Vec<&str> = Vec::new();
+    let mut kinds: Vec<String> = Vec::new();
     for cell in &matrix.cells {
-        if !kinds.contains(&cell.aggressor.kind.as_str()) {
-            kinds.push(&cell.aggressor.kind);
+        let title = cell.aggressor.title();
+        if !kinds.contains(&title) {
+            kinds.push(title);
         }
     }
     html! {
@@ -33,7 +34,7 @@ pub(super) fn heat(matrix: &Disturbance) -> PreEscaped<String> {
                 }
             }
             tbody {
-                @for kind in kinds {
+                @for kind in &kinds {
                     tr {
                         th scope="row" { (kind) }
                         @for place in &places { (shaded(find(matrix, kind, *place))) }
@@ -44,9 +45,11 @@ pub(super) fn heat(matrix: &Disturbance) -> PreEscaped<String> {
     }
 }
 
-fn find<'m>(matrix: &'m Disturbance, kind: &str, place: Placement) -> Option<&'m DisturbanceCell> {
-    let of =
-        |cell: &&DisturbanceCell| cell.aggressor.kind == kind && cell.aggressor.placement == place;
+/// Returns the cell of the neighbours with this title at a place.
+fn find<'m>(matrix: &'m Disturbance, title: &str, place: Placement) -> Option<&'m DisturbanceCell> {
+    let of = |cell: &&DisturbanceCell| {
+        cell.aggressor.title() == title && cell.aggressor.placement == place
+    };
     matrix.cells.iter().find(of)
 }
 

@@ -58,7 +58,7 @@ fn neighbours(section: &Section<'_>) -> String {
     };
     let size =
         who.size_bytes.map_or_else(String::new, |it| format!(" over {}", figures::bytes(it)));
-    format!("{} × {}{size} each, on CPU {}. ", who.workers, who.kind, who.cpus)
+    format!("{} × {}{size} each, on CPU {}. ", who.workers, who.title(), who.cpus)
 }
 
 fn tiles(memory: &MemorySummary<'_>) -> Vec<Tile> {

@@ -86,11 +86,11 @@ impl KernelSummary<'_> {
     }
 }
 
-/// Makes a table for each partition.
-pub(super) fn kernels(evidence: &Evidence) -> Vec<KernelSummary<'_>> {
+/// Makes a table for each partition, of runs that are no blocks of an experiment.
+pub(crate) fn kernels(evidence: &Evidence) -> Vec<KernelSummary<'_>> {
     let mut kernels: Vec<KernelSummary<'_>> = Vec::new();
     let measured = || {
-        let records = evidence.records.iter();
+        let records = evidence.records.iter().filter(|record| record.trial.is_none());
         records.filter_map(|record| Some((record, record.routine()?)))
     };
     for (record, _) in measured() {

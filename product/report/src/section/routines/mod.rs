@@ -12,7 +12,7 @@ use super::content::{
 use super::{Kind, ListedConditions, Reader, Section};
 use crate::figures::{self, NONE};
 use crate::plot;
-pub(crate) use kernel::{KernelSummary, RoutineCell, RoutineRow};
+pub(crate) use kernel::{KernelSummary, RoutineCell, RoutineRow, kernels};
 
 pub(super) const KIND: Kind = Kind {
     anchor: "routines",

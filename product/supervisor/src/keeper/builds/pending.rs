@@ -16,7 +16,7 @@ use quietcore_exchange::{Outcome, WhyRejected};
 use quietcore_program::CarryPlan;
 use quietcore_units::Nanos;
 
-use crate::control::{DeployPatience, NotForced, Probation, Refusal, Severity};
+use crate::control::{DeployPatience, NotForced, Probation, Refusal, Restart, Severity};
 use crate::keeper::Kept;
 use crate::keeper::forces::Forces;
 use crate::keeper::incarnation::Incarnation;
@@ -43,8 +43,15 @@ pub(in crate::keeper) struct Pending {
 
 /// The request that is answered when the build runs or is given up.
 pub(in crate::keeper) enum Answering {
-    Deploy { caller: Caller, patience: DeployPatience },
-    Restart(Option<Caller>),
+    Deploy {
+        caller: Caller,
+        patience: DeployPatience,
+    },
+    /// The program that runs is started anew: for a client, or after its fault.
+    Restart {
+        how: Restart,
+        caller: Option<Caller>,
+    },
 }
 
 /// A swap that has happened.
@@ -109,10 +116,10 @@ impl Pending {
         let waited_for_job = self.waits_for.is_some();
         let refusal = Refusal::BuildGivenUp { why: why.to_owned(), waited_for_job }.at("");
         match self.reply {
-            Answering::Deploy { caller, .. } | Answering::Restart(Some(caller)) => {
+            Answering::Deploy { caller, .. } | Answering::Restart { caller: Some(caller), .. } => {
                 caller.refuse(refusal);
             }
-            Answering::Restart(None) => {}
+            Answering::Restart { caller: None, .. } => {}
         }
     }
 
@@ -163,7 +170,7 @@ impl Kept {
         pending: Pending,
         why: &str,
     ) {
-        if matches!(pending.reply, Answering::Restart(None)) {
+        if matches!(pending.reply, Answering::Restart { caller: None, .. }) {
             let text = format!("the program could not be started anew after its fault: {why}");
             let partition = &self.setup.partition.name;
             self.events.note(partition, "restart-refused", Severity::Warning, &text);

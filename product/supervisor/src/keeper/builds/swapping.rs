@@ -131,12 +131,13 @@ impl Kept {
                     Err(error) => caller.refuse(error),
                 }
             }
-            Answering::Restart(Some(caller)) => {
+            Answering::Restart { how, caller: Some(caller) } => {
+                self.saving.begin(how);
                 let text = "the program was started anew, as asked";
                 self.note_change("restarted", text, swap.cycle, Some(&caller.by));
                 caller.answer(Ok(Done {}));
             }
-            Answering::Restart(None) => {
+            Answering::Restart { caller: None, .. } => {
                 let without = fault_cycle.map_or_else(String::new, |fault| {
                     let cycles = swap.cycle.saturating_sub(fault);
                     format!(", {cycles} cycle{} without it", plural(cycles))

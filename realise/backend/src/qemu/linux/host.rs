@@ -1,47 +1,16 @@
-//! A Linux guest as a partition's setting, and its part of the [surroundings](Host).
+//! The surroundings of a partition in a Linux guest of QEMU.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use quietcore_record::record::GuestImage;
-use quietcore_site::{Backend, BackendDeclaration};
-
-use super::super::host::{Host, Machine, UNEXPLAINED, emulation};
-use super::{LinuxJob, LinuxSetting};
+use super::super::host::{Host, Machine};
 use crate::job::Job;
+use crate::linux::{LinuxJob, LinuxSetting};
 use crate::process::{PartitionError, Room};
-use crate::setting::Setting;
 use crate::surroundings::{Start, Surroundings};
 
-impl Setting for LinuxSetting {
-    fn backend(&self) -> Backend {
-        Backend::Qemu
-    }
-
-    fn declaration(&self) -> &'static BackendDeclaration {
-        Backend::Qemu.declaration_with_linux()
-    }
-
-    fn emulation(&self) -> Option<&'static str> {
-        emulation(self.accelerator)
-    }
-
-    fn guest_image(&self) -> Option<&GuestImage> {
-        Some(&self.image)
-    }
-
-    fn unexplained(&self) -> Option<&'static str> {
-        Some(UNEXPLAINED)
-    }
-
-    /// The job says that its tasks are pinned to nothing.
-    fn unpinned(self: Arc<Self>) -> Arc<dyn Setting> {
-        self
-    }
-
-    fn surround(&self, room: &Room) -> Result<Box<dyn Surroundings>, PartitionError> {
-        Ok(Host::around(self.clone(), room))
-    }
+/// Returns the surroundings of a process that is to be started in a room.
+pub(crate) fn surround(setting: LinuxSetting, room: &Room) -> Box<dyn Surroundings> {
+    Host::around(setting, room)
 }
 
 impl Machine for LinuxSetting {

@@ -7,9 +7,11 @@ use std::process::Command;
 
 use command_fds::CommandFdExt as _;
 use quietcore_boot::devices::{CONTROL, EXCHANGE, FIRST_CHANNEL};
+use quietcore_site::Accelerator;
 
 use super::super::emulator::{Base, add_network, add_shared};
-use super::LinuxSetting;
+use crate::linux::LinuxSetting;
+use crate::linux::names::{ORDERS, PRINTED, REMARKS};
 
 /// Words to the kernel: it writes to its console where something is wrong, and does not wait after
 /// a panic, which ends the machine. It has no use for IPv6, by which it would send frames of its
@@ -19,12 +21,6 @@ const KERNEL_WORDS: &str =
 
 /// The ports between host and guest, by name.
 pub(super) const PORTS: [&str; 3] = [ORDERS, PRINTED, REMARKS];
-/// Name of the port with parcels for the guest.
-pub(super) const ORDERS: &str = "quietcore.orders";
-/// Name of the port with what the program prints.
-pub(super) const PRINTED: &str = "quietcore.printed";
-/// Name of the port with remarks of the partition's process.
-pub(super) const REMARKS: &str = "quietcore.remarks";
 
 /// The files of a guest's machine.
 #[derive(Debug)]
@@ -38,6 +34,8 @@ pub(super) struct Parts {
     pub(super) ports: [OwnedFd; PORTS.len()],
     /// QEMU's end of its monitor.
     pub(super) monitor: OwnedFd,
+    /// The way in which the guest's instructions are run.
+    pub(super) accelerator: Accelerator,
     /// `true` if QEMU's memory and the guest's are to be locked.
     pub(super) locks: bool,
 }
@@ -47,9 +45,9 @@ pub(super) struct Parts {
 /// # Errors
 /// When a file can't be a device; in words.
 pub(super) fn command(setting: &LinuxSetting, parts: Parts) -> Result<Command, String> {
-    let Parts { control, exchange, channels, network, ports, monitor, locks } = parts;
+    let Parts { control, exchange, channels, network, ports, monitor, accelerator, locks } = parts;
     let base = Base {
-        accelerator: setting.accelerator,
+        accelerator,
         processors: setting.cpus.len(),
         memory: setting.memory,
         locks,

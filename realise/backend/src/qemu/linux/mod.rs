@@ -17,23 +17,18 @@
 //! | module | content |
 //! |---|---|
 //! | `host` | the surroundings of the partition's process |
-//! | [`inside`] | the guest's first process |
 //! | `machine` | QEMU's command line |
-//! | `parcel` | files, job and orders on their way into the guest |
-//! | `ports` | the host's ends of the ports |
-//! | `setting` | the words of the site file about the guest, and its job |
+//! | `ports` | the sockets behind the ports |
+//!
+//! The parts that all Linux guests have, whoever runs them, are in [`linux`](crate::linux).
 
 mod host;
-pub mod inside;
 mod machine;
-mod parcel;
 mod ports;
-mod setting;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
 
 use quietcore_boot::HostPage;
 use quietcore_exchange::{Recorder, Region};
@@ -43,8 +38,7 @@ use quietcore_process::remark::remark;
 use quietcore_process::setting as settings;
 use quietcore_process::thread::{Prepared, prepare_other};
 use quietcore_release::process::settings::{note_refused, number_of};
-use quietcore_scan::process::job::{Build, Order};
-use quietcore_scan::process::orders::{Orders, Taken};
+use quietcore_scan::process::orders::Orders;
 use quietcore_site::Accelerator;
 use quietcore_units::{ByteSize, CpuId, CpuSet, Scheduling, ThreadRequest};
 
@@ -58,14 +52,10 @@ use crate::guest::control::Control;
 use crate::guest::in_words;
 use crate::guest::introduction::{introduce, moment, now_by_host};
 use crate::guest::network::mapped;
+use crate::linux::LinuxJob;
+use crate::linux::ports::Host;
+pub(crate) use host::surround;
 use machine::{Parts, command};
-use parcel::Parcel;
-use ports::{Host, Ports};
-pub(crate) use setting::{LinuxJob, named};
-pub use setting::{LinuxSetting, LinuxSettingError, image_in};
-
-/// Longest wait for an order before the guest is looked after again.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs a partition in a Linux guest until it ends. `orders` are the lines that follow the job.
 ///
@@ -73,6 +63,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The reason, in words, if it did not end in order.
 pub(crate) fn run(
     job: &LinuxJob,
+    accelerator: Accelerator,
     region: Region<'static>,
     exchange: &File,
     orders: &Orders,
@@ -83,7 +74,7 @@ pub(crate) fn run(
     let channels = job.program().map(Channels::open).transpose()?;
     let channels = channels.map(|channels| channels.files).unwrap_or_default();
     let control = Control::create(ByteSize::new(0)).map_err(in_words)?;
-    let (host, port_ends) = Ports::pairs()?;
+    let (Host { orders: port, readers }, port_ends) = ports::pairs()?;
     let (mut monitor, monitor_end) =
         Monitor::new().map_err(|error| format!("no monitor: {error}"))?;
     let again = |file: &File| file.try_clone().map_err(|error| format!("shared memory: {error}"));
@@ -96,7 +87,8 @@ pub(crate) fn run(
         network: network_end,
         ports: port_ends,
         monitor: monitor_end,
-        locks: job.setting.accelerator == Accelerator::Kvm && memory_refused.is_none(),
+        accelerator,
+        locks: accelerator == Accelerator::Kvm && memory_refused.is_none(),
     };
     let (console, mut lines) = Console::new().map_err(|error| format!("no console: {error}"))?;
     let cpus: CpuSet = job.setting.cpus.iter().filter_map(|cpu| CpuId::new(*cpu)).collect();
@@ -107,13 +99,11 @@ pub(crate) fn run(
     settle(job, region, &threads, memory_refused);
     job.within.map_or(Ok(()), |cpus| confined(cpus, emulator.main_thread(), &threads))?;
     network.map_or(Ok(()), |network| carry(job, network, &emulator, &cpus))?;
-    let Host { orders: port, readers } = host;
-    send_first(job, &port, threads.clone())?;
+    port.send_first(job, threads.clone())?;
     monitor.resume().map_err(in_words)?;
     let mut page = HostPage { memory_bytes: job.setting.memory.get(), ..HostPage::default() };
     let ended = || emulator.ended().map(|status| format!("QEMU ended: {status}"));
-    let introduced = introduce(&control, ended, region, begun, &mut page);
-    let counter = match introduced {
+    let counter = match introduce(&control, ended, region, begun, &mut page) {
         Ok(Some(counter)) => counter,
         Ok(None) => return Ok(()),
         Err(why) => {
@@ -132,7 +122,7 @@ pub(crate) fn run(
     let end = loop {
         match looks() {
             Some(end) => break end,
-            None => pass_on(orders, &port),
+            None => port.pass_on(orders),
         }
     };
     end_of(&mut emulator, &mut lines);
@@ -162,23 +152,6 @@ fn end_of(emulator: &mut Emulator, lines: &mut ConsoleReader) {
     emulator.end();
     let last = lines.lines().into_iter().chain(lines.rest());
     last.for_each(|line| remark(format_args!("{line}")));
-}
-
-/// Passes on the next order, if one comes in time.
-fn pass_on(orders: &Orders, port: &ports::Sender) {
-    match orders.take(LOOK) {
-        Taken::Order(Order::Stage(build) | Order::Deliver { build, .. }) => {
-            send_build(&build, port);
-            match serde_json::to_vec(&Order::Stage(build)) {
-                Ok(order) => port.send(Parcel::Line(with_end(order))),
-                Err(error) => remark(format_args!("an order can't be passed on: {error}")),
-            }
-        }
-        Taken::Nothing => {}
-        Taken::Unreadable(why) => remark(format_args!("this is no order: {why}")),
-        // The host has gone; the process ends in a moment.
-        Taken::Closed => std::thread::sleep(LOOK),
-    }
 }
 
 /// Says what it means where QEMU ended without a word: the guest's kernel can't go on.
@@ -231,30 +204,4 @@ fn confined(cpus: CpuSet, process: u32, threads: &[u32]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Sends everything that the guest begins with.
-fn send_first(job: &LinuxJob, port: &ports::Sender, threads: Vec<u32>) -> Result<(), String> {
-    port.send(Parcel::Begin { threads });
-    if let Some(program) = job.program() {
-        send_build(&program.build, port);
-    }
-    let line = serde_json::to_vec(&*job.inner).map_err(|error| error.to_string())?;
-    port.send(Parcel::Line(with_end(line)));
-    Ok(())
-}
-
-/// Sends the module of a build. Where it can't be read the guest finds no file, and says so.
-fn send_build(build: &Build, port: &ports::Sender) {
-    match fs::read(&build.module) {
-        Ok(content) => port.send(Parcel::File { path: build.module.clone(), content }),
-        Err(error) => {
-            remark(format_args!("`{}` can't be read: {error}", build.module.display()));
-        }
-    }
-}
-
-fn with_end(mut line: Vec<u8>) -> Vec<u8> {
-    line.push(b'\n');
-    line
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quietcore_site::Length;
+use quietcore_site::{Length, Site};
 use quietcore_units::Nanos;
 
 use crate::arguments::{Command, Irq, ProbeKind, Qualify, RunningCommand};
@@ -15,6 +15,8 @@ const AROUND: Nanos = Nanos::from_secs(5);
 const AT_ONCE: Nanos = Nanos::from_secs(1);
 /// Time of the probe of OSEK routines and of the EtherCAT round trip with the papers' counts.
 const COUNTED: Nanos = Nanos::from_secs(10);
+/// Time for the image of a guest, once its kernel's package is there.
+const IMAGE: Nanos = Nanos::from_secs(30);
 /// Time of a part of the memory probe with its usual number of rounds.
 const MEMORY_PART: Nanos = Nanos::from_secs(120);
 
@@ -37,9 +39,16 @@ pub(super) enum Extent {
 
 impl Extent {
     /// Reads the extent of a command. The site file that it names may be below `folder`.
-    pub(super) fn of(command: &Command, folder: &Path) -> Result<Self, Failure> {
+    /// A campaign that measures each partition alone makes as many measurements as `possible`
+    /// returns of its site.
+    pub(super) fn of(
+        command: &Command,
+        folder: &Path,
+        possible: &dyn Fn(&Site) -> u64,
+    ) -> Result<Self, Failure> {
         Ok(match command {
-            Command::Qualify(request) => of_qualify(request, folder)?,
+            Command::Guest(_) => Self::Fixed(IMAGE),
+            Command::Qualify(request) => of_qualify(request, folder, possible)?,
             Command::Running(RunningCommand::Up(request)) => {
                 Self::Fixed(plus_around(request.duration.unwrap_or(Nanos::ZERO)))
             }
@@ -78,9 +87,19 @@ fn plus_around(time: Nanos) -> Nanos {
     Nanos::new(time.get().saturating_add(AROUND.get()))
 }
 
-fn of_qualify(request: &Qualify, folder: &Path) -> Result<Extent, Failure> {
+/// Returns the number of measurements of a campaign whose partitions are all possible.
+pub(super) fn all_runs(site: &Site) -> u64 {
+    let of = |turn: &Site| turn.campaign().profiles.len() as u64;
+    site.turns().iter().map(of).sum()
+}
+
+fn of_qualify(
+    request: &Qualify,
+    folder: &Path,
+    possible: &dyn Fn(&Site) -> u64,
+) -> Result<Extent, Failure> {
     let Some(site) = &request.site else { return Ok(Extent::Fixed(AT_ONCE)) };
-    let mut site = files::read_site(&folder.join(site))?.site;
+    let mut site = files::read_site_with(&folder.join(site), request.accelerator)?.site;
     if !request.profile.is_empty() {
         site.select_profiles(&request.profile)?;
     }
@@ -92,7 +111,7 @@ fn of_qualify(request: &Qualify, folder: &Path) -> Result<Extent, Failure> {
             times(period.unwrap_or_default(), cycles)
         }
     });
-    Ok(Extent::Asked { runs: campaign.profiles.len() as u64, whole })
+    Ok(Extent::Asked { runs: possible(&site).max(1), whole })
 }
 
 fn of_irq(request: &Irq) -> Extent {
@@ -139,27 +158,37 @@ mod tests {
         let mut asked = 0;
         for step in reproduction::keys().flat_map(reproduction::steps) {
             let words: Vec<String> = step.words().into_iter().map(str::to_owned).collect();
-            let Extent::Asked { runs, whole } = Extent::of(&parsed(&words), &root()).unwrap()
+            let Extent::Asked { runs, whole } =
+                Extent::of(&parsed(&words), &root(), &all_runs).unwrap()
             else {
                 continue;
             };
             let shorter = with_length(&words, Nanos::from_secs(7));
-            let found = Extent::of(&parsed(&shorter), &root()).unwrap();
+            let found = Extent::of(&parsed(&shorter), &root(), &all_runs).unwrap();
             assert_eq!(found, Extent::Asked { runs, whole: Nanos::from_secs(7) }, "{shorter:?}");
             assert!(whole >= Nanos::from_secs(1), "{}", step.command);
             asked += 1;
         }
-        assert!(asked >= 12, "only {asked} commands take a length");
+        assert!(asked >= 8, "only {asked} commands take a length");
     }
 
     #[test]
     fn the_time_of_a_campaign_is_that_of_its_profiles() {
-        let words = ["qualify", "examples/papers/queiroz2023.toml", "--profile", "tp1,tp2"];
+        let words = ["qualify", "examples/papers/mahmud2014.toml", "--profile", "tp1,tp2"];
         let words = words.map(str::to_owned);
-        let extent = Extent::of(&parsed(&words), &root()).unwrap();
-        assert_eq!(extent, Extent::Asked { runs: 2, whole: Nanos::from_secs(8 * 3600) });
+        let extent = Extent::of(&parsed(&words), &root(), &all_runs).unwrap();
+        assert_eq!(extent, Extent::Asked { runs: 2, whole: Nanos::from_secs(3600) });
         assert_eq!(extent.time(Some(Nanos::from_secs(10))), Nanos::from_secs(30));
+        // Where each partition is measured alone, each has its own measurements.
+        let words = ["qualify", "examples/papers/queiroz2023.toml"].map(str::to_owned);
+        let of = |possible: &dyn Fn(&Site) -> u64| Extent::of(&parsed(&words), &root(), possible);
+        let whole = Nanos::from_secs(8 * 3600);
+        assert_eq!(of(&all_runs).unwrap(), Extent::Asked { runs: 9 * 6, whole });
+        assert_eq!(of(&|_| 12).unwrap(), Extent::Asked { runs: 12, whole });
         let up = ["up", "examples/servo.toml", "--for", "10s"].map(str::to_owned);
-        assert_eq!(Extent::of(&parsed(&up), &root()).unwrap().time(None), Nanos::from_secs(15));
+        assert_eq!(
+            Extent::of(&parsed(&up), &root(), &all_runs).unwrap().time(None),
+            Nanos::from_secs(15)
+        );
     }
 }

@@ -9,6 +9,7 @@
 pub(crate) mod child;
 mod extent;
 mod schedule;
+mod systems;
 mod text;
 
 use std::fs;
@@ -17,8 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser as _;
 use quietcore_evidence::{read_manifest, write_whole};
+use quietcore_linux_guest::image::Image;
 use quietcore_record::published::reproduction::{self, Course, Outcome, Ran, SCHEMA, Step};
 use quietcore_report::reproduction as page;
+use quietcore_site::{Accelerator, Site};
 use quietcore_units::Nanos;
 
 use self::extent::{Extent, with_length};
@@ -101,7 +104,13 @@ fn run_one(
     stop: &AtomicBool,
     bar: &mut text::Bar,
 ) -> Result<Outcome, Failure> {
-    let is_missing = |name: &&&str| !folder.join(name).join("manifest.json").is_file();
+    if image_of(step, &ran.words).is_some_and(|image| Image::open(&image).is_ok()) {
+        return Ok(Outcome::Done { took_ns: 0 });
+    }
+    let is_missing = |name: &&&str| {
+        let read = folder.join(name);
+        !read.join("manifest.json").is_file() && runs::folders(&read).is_empty()
+    };
     if let Some(missing) = step.reads().iter().find(is_missing) {
         return Ok(Outcome::NothingToRead { folder: (*missing).to_owned() });
     }
@@ -114,7 +123,25 @@ fn run_one(
     let outcome = child::run(&words, folder, &folder.join(&printed), stop, || bar.look())?;
     ran.printed =
         fs::metadata(folder.join(&printed)).is_ok_and(|it| it.len() > 0).then_some(printed);
+    if let Some(name) = ran.folder.as_ref().filter(|_| outcome.is_done()) {
+        ran.left_out = systems::left_out(&folder.join(name));
+    }
     Ok(outcome)
+}
+
+/// Returns the words by which a command runs guests in this way.
+fn with(accelerator: Accelerator) -> [String; 2] {
+    let word = match accelerator {
+        Accelerator::Kvm => "kvm",
+        Accelerator::Tcg => "tcg",
+    };
+    ["--accelerator".to_owned(), word.to_owned()]
+}
+
+/// Returns the folder of the guest's image that a command makes, on this machine.
+fn image_of(step: &Step, words: &[String]) -> Option<PathBuf> {
+    step.image()?;
+    words.iter().skip_while(|word| *word != "--out").nth(1).map(PathBuf::from)
 }
 
 /// Leftovers of an earlier attempt at a command.
@@ -143,7 +170,8 @@ fn leftover(ran: &Ran, folder: &Path) -> Result<Leftover, Failure> {
     }
     let aside = folder.join(LEFT);
     fs::create_dir_all(&aside)?;
-    fs::rename(folder.join(name), aside.join(format!("{name}-{}", machine::time_of_day())))?;
+    let set_aside = format!("{}-{}", name.replace('/', "-"), machine::time_of_day());
+    fs::rename(folder.join(name), aside.join(set_aside))?;
     Ok(Leftover::Nothing)
 }
 
@@ -153,9 +181,20 @@ fn begun(request: &PaperCampaign, stop: &AtomicBool) -> Result<Course, Failure> 
     let examples = examples(&request.examples)?;
     let steps = reproduction::steps(paper);
     let mut words: Vec<Vec<String>> = steps.iter().map(|step| here(step, &examples)).collect();
-    let extents: Result<Vec<Extent>, Failure> =
-        words.iter().map(|words| Extent::of(&parsed(words)?, Path::new(""))).collect();
-    let extents = extents?;
+    if let Some(accelerator) = request.accelerator {
+        let qualifies = words.iter_mut().filter(|words| words[0] == "qualify");
+        qualifies.for_each(|words| words.extend(with(accelerator)));
+    }
+    let facts = machine::read_facts(stop)?;
+    let possible = |site: &Site| systems::possible_runs(site, &facts);
+    let (mut extents, mut left_out, mut images) = (Vec::new(), Vec::new(), Vec::new());
+    for words in &words {
+        let command = parsed(words)?;
+        extents.push(Extent::of(&command, Path::new(""), &possible)?);
+        let found = systems::foreseen(&command, &facts)?;
+        left_out.push(found.left_out);
+        images.extend(found.images);
+    }
     let lengths = if request.whole {
         vec![None; extents.len()]
     } else {
@@ -166,16 +205,19 @@ fn begun(request: &PaperCampaign, stop: &AtomicBool) -> Result<Course, Failure> 
             *words = with_length(words, *each);
         }
     }
-    let facts = machine::read_facts(stop)?;
-    let planned = steps.iter().zip(words).zip(extents.iter().zip(&lengths));
-    let commands = planned.map(|((step, words), (extent, each))| Ran {
+    let planned = steps.iter().zip(words).zip(extents.iter().zip(&lengths)).zip(left_out);
+    let commands = planned.map(|(((step, words), (extent, each)), left_out)| Ran {
         command: step.command.to_owned(),
-        words,
         each_ns: each_of(*extent, *each).map(Nanos::get),
         expected_ns: extent.time(*each).get(),
         folder: step.folder().map(str::to_owned),
         printed: None,
-        outcome: Outcome::Left,
+        outcome: match image_of(step, &words) {
+            Some(image) if !images.contains(&image) => Outcome::NotNeeded,
+            _ => Outcome::Left,
+        },
+        words,
+        left_out,
     });
     Ok(Course {
         schema: SCHEMA.to_owned(),
@@ -261,7 +303,8 @@ fn write(folder: &Path, course: &Course) -> Result<(), Failure> {
     write_whole(&folder.join(DOCUMENT), document.as_bytes())?;
     let printed: Vec<Option<String>> =
         course.commands.iter().map(|ran| read_printed(folder, ran)).collect();
-    write_whole(&folder.join(runs::INDEX), page::render(course, &printed).as_bytes())?;
+    let compared = systems::measured(course, folder);
+    write_whole(&folder.join(runs::INDEX), page::render(course, &printed, &compared).as_bytes())?;
     Ok(())
 }
 

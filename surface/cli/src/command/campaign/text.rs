@@ -8,31 +8,50 @@ use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_record::published::reproduction::{Course, Made, Outcome};
 use quietcore_units::Nanos;
 
-use crate::terminal::say;
+use crate::terminal::{fitting, say};
 
 const TEMPLATE: &str = "{prefix} [{bar:24}] {msg}";
 
-/// Returns what would be run, a line each.
+/// Returns what would be run, a line each. A command stays on one line, as it can be copied; what
+/// is missing is in lines that fit the terminal.
 pub(super) fn plan(course: &Course) -> String {
     let mut text = String::new();
     for (number, ran) in (1..).zip(&course.commands) {
         let each = match ran.each_ns {
             Some(each) => format!("{} each", Nanos::new(each)),
+            None if ran.outcome == Outcome::NotNeeded => "not needed".to_owned(),
             None => String::new(),
         };
         let line = format!("{number:>3}. {each:<12} quietcore {}", ran.words.join(" "));
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    for exhibit in course.exhibits() {
-        if exhibit.commands.is_empty() {
-            let missing = exhibit.missing.unwrap_or_default();
-            writeln!(text, "  –  not yet: {}, {missing}", exhibit.name()).expect("to a string");
-        }
+    let mut rest = String::new();
+    rest.push_str(&left_out(course));
+    let mut missing = course.exhibits();
+    missing.retain(|exhibit| exhibit.commands.is_empty());
+    if !missing.is_empty() {
+        rest.push_str("\nNot there yet:\n");
+    }
+    for exhibit in missing {
+        let why = exhibit.missing.unwrap_or_default();
+        writeln!(rest, "  {}: {why}", exhibit.name()).expect("to a string");
     }
     let expected = course.expected();
-    write!(text, "\nThis takes about {expected}. Nothing has been done yet.\n")
+    write!(rest, "\nThis takes about {expected}. Nothing has been done yet.\n")
         .expect("to a string");
+    text + &fitting(&rest)
+}
+
+/// Returns the systems that a campaign leaves out, below a heading; empty where there are none.
+fn left_out(course: &Course) -> String {
+    let mut text = String::new();
+    for left_out in course.left_out() {
+        if text.is_empty() {
+            text.push_str("\nLeft out on this machine, and why:\n");
+        }
+        writeln!(text, "  {left_out}").expect("to a string");
+    }
     text
 }
 
@@ -52,6 +71,7 @@ pub(super) fn outcome(course: &Course) -> String {
             writeln!(text, "{:>20} {reason}", "").expect("to a string");
         }
     }
+    text.push_str(&fitting(&left_out(course)));
     if let Some(why) = &course.timing_not_valid {
         write!(text, "\ntiming not valid: {why}\n").expect("to a string");
     }

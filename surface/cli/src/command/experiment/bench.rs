@@ -48,20 +48,20 @@ impl Bench {
         check(rounds, &file.site)?;
         remark_few(rounds, &file.site);
         let degraded = command::plan::make_run(&file.site, &facts)?;
-        command::plan::remark(&file.site, &degraded);
-        Self::of(file, site, profile, rounds, facts)
+        command::plan::remark_site(&file.site, &degraded);
+        let built = programs::build(&file.site, programs::folder_of(site))?;
+        Ok(Self::of(file, built, profile, rounds, facts))
     }
 
-    /// Builds the programs of a site that was checked. `path` is that of its file.
+    /// Takes a site that was checked, and its built programs.
     pub(super) fn of(
         file: SiteFile,
-        path: &Path,
+        built: Built,
         profile: Profile,
         rounds: &Rounds,
         facts: Facts,
-    ) -> Result<Self, Failure> {
-        let built = programs::build(&file.site, programs::folder_of(path))?;
-        Ok(Self { file, facts, profile, built, warm_up: rounds.warm_up })
+    ) -> Self {
+        Self { file, facts, profile, built, warm_up: rounds.warm_up }
     }
 
     /// Returns the run of all partitions under the profile, `length` long.

@@ -1,9 +1,10 @@
 //! `quietcore cost`
 
-use quietcore_campaign::Run;
 use quietcore_campaign::experiment::{self, Schedule, Variation};
+use quietcore_campaign::{Beside, Run};
 use quietcore_host::Facts;
 use quietcore_record::class::catalogue;
+use quietcore_record::experiment::CostMeasure;
 use quietcore_site::{Backend, BackendChange, Profile, Site};
 use quietcore_units::Nanos;
 
@@ -12,9 +13,9 @@ use super::bench::{self, BLOCK, Bench, writer};
 use super::progress::{Blocks, about};
 use crate::arguments::{Cost, Rounds};
 use crate::files::{self, SiteFile};
-use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::say;
+use crate::{machine, programs, progress};
 
 /// Profile under which nothing else runs and the partition is pinned.
 const QUIET: &str = "tp2";
@@ -23,29 +24,35 @@ const BEGIN: Nanos = Nanos::from_secs(1);
 
 /// A backend that this machine can run for the partition.
 struct Realised {
-    variation: Variation,
-    /// Holds the built programs, from which the run is started.
+    /// The measures that can be had in it.
+    variations: Vec<(CostMeasure, Variation)>,
+    /// Holds the built programs, from which the runs are started.
     bench: Bench,
 }
 
 pub(in crate::command) fn run(request: &Cost) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
+    let mut told = progress::begin_followed(&request.rounds.followed)?;
     let file = files::read_site(&request.site)?;
     let partition = chosen(request, &file.site)?;
     let profile = bench::profile_of(&file.site, Some(request.profile.as_deref().unwrap_or(QUIET)))?;
     let backends = backends(&request.backend)?;
-    let rounds = fitted(request, backends.len(), &file.site)?;
+    let measures = measures(&request.measure);
+    let rounds = fitted(request, backends.len() * measures.len(), &file.site)?;
     shared::check_experiment(
         &file.site,
         file.site.partitions().iter().filter(|it| it.name == partition),
     )?;
     let facts = machine::read_facts(&stop)?;
-    let asked = Asked { request, file: &file, partition: &partition, profile, rounds: &rounds };
+    let asked =
+        Asked { request, file: &file, partition: &partition, profile, measures, rounds: &rounds };
     let (realised, mut limits) = asked.realised(&backends, &facts)?;
-    let variations: Vec<Variation> = realised.iter().map(|it| it.variation.clone()).collect();
+    let count = realised.len();
+    let (of_backends, benches): (Vec<_>, Vec<_>) =
+        realised.into_iter().map(|it| (it.variations, it.bench)).unzip();
+    let mut variations: Vec<Variation> = of_backends.into_iter().flatten().map(|it| it.1).collect();
     let schedule = Schedule { within: request.within, ..rounds.schedule() };
     let writer = writer(&rounds, "cost", &file.site)?;
-    let count = variations.len();
     say(format_args!(
         "{partition}: {count} backends in {} rounds of {} each, measured for about {} in all; \
          chance order by seed {}",
@@ -55,12 +62,18 @@ pub(in crate::command) fn run(request: &Cost) -> Result<Status, Failure> {
         rounds.seed
     ));
     let runs: Vec<Run> = variations.iter().map(|it| it.run.clone()).collect();
+    if let Some(file) = &mut told {
+        file.set_whole(experiment::duration(&variations, rounds.rounds));
+    }
     let blocks = machine::with(&facts, &runs[0].settings.controls, &runs, |machine| {
-        let mut bar = Blocks::new(count as u64 * u64::from(rounds.rounds), count);
-        experiment::rounds(&variations, schedule, machine, &mut bar, &stop)
+        let stretch = runs.len();
+        let bar = Blocks::new(stretch as u64 * u64::from(rounds.rounds), stretch);
+        let mut bar = Beside::new(bar, told.as_mut());
+        experiment::rounds(&mut variations, schedule, machine, &mut bar, &stop)
     })?;
-    for (backend, because) in &blocks.not_measured {
-        limits.push(format!("backend `{backend}`: not measured any more: {because}"));
+    for ((backend, probe), because) in &blocks.not_measured {
+        let what = probe.as_ref().map_or_else(String::new, |probe| format!("{probe}: "));
+        limits.push(format!("backend `{backend}`: {what}not measured any more: {because}"));
     }
     if blocks.rounds < rounds.rounds && !blocks.interrupted {
         let words =
@@ -68,7 +81,7 @@ pub(in crate::command) fn run(request: &Cost) -> Result<Status, Failure> {
         say(format_args!("remark: {words}"));
         limits.push(words);
     }
-    let evidence = realised[0].bench.keep(&writer, "cost", blocks.records, limits)?;
+    let evidence = benches[0].keep(&writer, "cost", blocks.records, limits)?;
     super::super::show::print_evidence(&evidence, request.rounds.json)?;
     Ok(Status::Done)
 }
@@ -109,17 +122,23 @@ fn backends(asked: &[Backend]) -> Result<Vec<Backend>, Failure> {
     )))
 }
 
-/// Returns the rounds that were asked for; with a time for all of it those whose blocks fit.
-fn fitted(request: &Cost, backends: usize, site: &Site) -> Result<Rounds, Failure> {
+/// Returns the measures that were asked for, each once.
+fn measures(asked: &[CostMeasure]) -> Vec<CostMeasure> {
+    CostMeasure::ALL.into_iter().filter(|measure| asked.contains(measure)).collect()
+}
+
+/// Returns the rounds that were asked for, of so many `blocks`; with a time for all of it those
+/// whose blocks fit.
+fn fitted(request: &Cost, blocks: usize, site: &Site) -> Result<Rounds, Failure> {
     let mut rounds = request.rounds.clone();
     if let Some(within) = request.within {
-        let blocks = backends as u64 * u64::from(rounds.rounds);
+        let blocks = blocks as u64 * u64::from(rounds.rounds);
         let longest = site.partitions().iter().map(|it| it.program.period).max();
         let least = BLOCK[0].max(longest.unwrap_or_default());
         rounds.block = block_within(within, blocks, rounds.warm_up, least).map_err(|needed| {
             Failure::new(format_args!(
                 "--within {within}: {blocks} blocks take {} at least; give more time, or fewer \
-                 --rounds or --backend",
+                 --rounds, --backend or --measure",
                 about(needed)
             ))
         })?;
@@ -144,6 +163,7 @@ struct Asked<'a> {
     file: &'a SiteFile,
     partition: &'a str,
     profile: Profile,
+    measures: Vec<CostMeasure>,
     rounds: &'a Rounds,
 }
 
@@ -157,13 +177,14 @@ impl Asked<'_> {
     ) -> Result<(Vec<Realised>, Vec<String>), Failure> {
         let (mut realised, mut limits) = (Vec::new(), Vec::new());
         for backend in backends {
-            match self.realise(*backend, facts) {
+            match self.realise(*backend, facts, &mut limits) {
                 Ok(one) => realised.push(one),
                 Err(failure) if *backend == Backend::BARE => return Err(failure),
                 Err(failure) => limits.push(format!("backend `{backend}` is left out: {failure}")),
             }
         }
-        if realised.len() < 2 {
+        self.leave_lonely(&mut realised, &mut limits);
+        if realised.is_empty() {
             let why = limits.join("\n");
             return Err(Failure::new(format_args!(
                 "quietcore cost: nothing is left to compare with a {}\n{why}",
@@ -174,24 +195,85 @@ impl Asked<'_> {
         Ok((realised, limits))
     }
 
-    /// Checks and builds the site with the partition in a backend.
-    fn realise(&self, backend: Backend, facts: &Facts) -> Result<Realised, Failure> {
+    /// Leaves out measures that the bare machine alone has, and backends that have none.
+    fn leave_lonely(&self, realised: &mut Vec<Realised>, limits: &mut Vec<String>) {
+        let has = |one: &Realised, measure| one.variations.iter().any(|it| it.0 == measure);
+        let mut lonely = Vec::new();
+        for measure in &self.measures {
+            if realised.iter().filter(|one| has(one, *measure)).count() < 2 {
+                lonely.push(*measure);
+                limits.push(format!("`{}` is left out: no other backend has it", measure.name()));
+            }
+        }
+        for one in realised.iter_mut() {
+            one.variations.retain(|(measure, _)| !lonely.contains(measure));
+        }
+        realised.retain(|one| !one.variations.is_empty());
+    }
+
+    /// Checks the site with the partition in a backend, and builds what is measured. Measures that
+    /// can't be had in it are added to `limits`.
+    fn realise(
+        &self,
+        backend: Backend,
+        facts: &Facts,
+        limits: &mut Vec<String>,
+    ) -> Result<Realised, Failure> {
         let text = String::from_utf8_lossy(&self.file.bytes);
         let change = BackendChange { backend, accelerator: self.request.accelerator };
         let text = change.apply(&text, self.partition).map_err(Failure::new)?;
         let name = self.request.site.display().to_string();
         let mut site =
             quietcore_site::read(&name, text.as_bytes(), &catalogue()).map_err(Failure::new)?;
+        site = site.turn_of(self.partition).into_owned();
         site.select_profiles(std::slice::from_ref(&self.profile.name))?;
         let degraded = plan::make_run(&site, facts)?;
         plan::remark_degraded(&degraded);
         let SiteFile { bytes, sha256, .. } = self.file;
         let file = SiteFile { site, bytes: bytes.clone(), sha256: sha256.clone() };
-        let profile = self.profile.clone();
-        let bench = Bench::of(file, &self.request.site, profile, self.rounds, facts.clone())?;
-        let run = bench.run(self.rounds.block)?;
-        let variation = experiment::realised(&run, self.partition, backend, self.rounds.seed);
-        Ok(Realised { variation, bench })
+        let built = if self.measures.contains(&CostMeasure::Releases) {
+            programs::build(&file.site, programs::folder_of(&self.request.site))?
+        } else {
+            programs::none()?
+        };
+        let bench = Bench::of(file, built, self.profile.clone(), self.rounds, facts.clone());
+        let variations = self.variations(&bench, limits)?;
+        Ok(Realised { variations, bench })
+    }
+
+    /// Returns the variations of the measures that can be had of the partition; the bare machine
+    /// has to have all of them.
+    fn variations(
+        &self,
+        bench: &Bench,
+        limits: &mut Vec<String>,
+    ) -> Result<Vec<(CostMeasure, Variation)>, Failure> {
+        let (site, run) = (&bench.file.site, bench.run(self.rounds.block)?);
+        let mut partitions = site.partitions().iter();
+        let partition = partitions.find(|it| it.name == self.partition);
+        let partition = partition.expect("the site was asked for it");
+        let realised = experiment::Realised {
+            run: &run,
+            site,
+            partition,
+            facts: &bench.facts,
+            block: self.rounds.block,
+            seed: self.rounds.seed,
+        };
+        let mut variations = Vec::new();
+        for measure in &self.measures {
+            let (word, backend) = (measure.name(), partition.backend);
+            match realised.variation(*measure) {
+                Ok(variation) => variations.push((*measure, variation)),
+                Err(why) if backend == Backend::BARE => {
+                    return Err(Failure::new(format_args!("--measure {word}: {why}")));
+                }
+                Err(why) => {
+                    limits.push(format!("backend `{backend}` is left out of `{word}`: {why}"));
+                }
+            }
+        }
+        Ok(variations)
     }
 }
 

@@ -1,21 +1,25 @@
 //! `quietcore tune`
 
+use quietcore_campaign::Beside;
 use quietcore_campaign::experiment::{self, Searched};
 use quietcore_host::Source;
 use quietcore_record::experiment::{Tuning, tuning};
 use quietcore_settings::{RequestedSettings, requests};
 use quietcore_site::{Control, Site};
+use quietcore_units::Nanos;
 
 use super::super::plan::shared;
 use super::bench::{Bench, writer};
 use super::progress::{Blocks, about};
 use crate::arguments::Tune;
 use crate::machine;
+use crate::progress;
 use crate::status::{Failure, Status};
 use crate::terminal::say;
 
 pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
+    let mut told = progress::begin_followed(&request.rounds.followed)?;
     let bench = {
         let facts = machine::read_facts(&stop)?;
         Bench::new(&request.site, request.profile.as_deref(), &request.rounds, facts)?
@@ -25,7 +29,7 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
     let (controls, limits) = controls(request, site)?;
     let run = bench.run(request.rounds.block)?;
     let confirming = bench.run(request.confirm)?;
-    let variations = experiment::screening(&run, &controls);
+    let mut variations = experiment::screening(&run, &controls);
     let rounds = request.rounds.rounds;
     let writer = writer(&request.rounds, "tune", site)?;
     say(format_args!(
@@ -34,11 +38,18 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
         bench.profile.name,
         about(experiment::duration(&variations, rounds))
     ));
+    let sets = sets_max(&controls);
+    if let Some(file) = &mut told {
+        let search = confirming.duration().get().saturating_mul(sets);
+        let screening = experiment::duration(&variations, rounds).get();
+        file.set_whole(Nanos::new(screening.saturating_add(search)));
+    }
     let all = [run, confirming.clone()];
     let (records, searched) = machine::with(&bench.facts, &controls, &all, |machine| {
-        let mut bar = Blocks::new(variations.len() as u64 * u64::from(rounds), variations.len());
+        let bar = Blocks::new(variations.len() as u64 * u64::from(rounds), variations.len());
+        let mut bar = Beside::new(bar, told.as_mut());
         let schedule = request.rounds.schedule();
-        let blocks = experiment::rounds(&variations, schedule, machine, &mut bar, &stop);
+        let blocks = experiment::rounds(&mut variations, schedule, machine, &mut bar, &stop);
         drop(bar);
         if blocks.interrupted {
             let searched = Searched { interrupted: true, ..Searched::default() };
@@ -46,7 +57,7 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
         }
         let ordered = ordered(&controls, &tuning(&blocks.records));
         say("trying sets of controls against the class");
-        let mut bar = Blocks::new(2 * controls.len() as u64 + 2, usize::MAX);
+        let mut bar = Beside::new(Blocks::new(sets, usize::MAX), told.as_mut());
         let searched = experiment::smallest(&confirming, ordered, site, machine, &mut bar, &stop);
         (blocks.records, searched)
     })?;
@@ -58,6 +69,11 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
     let evidence = bench.keep(&writer, "tune", records, limits)?;
     super::super::show::print_evidence(&evidence, request.rounds.json)?;
     Ok(if smallest.is_some() { Status::Done } else { Status::NotPassed })
+}
+
+/// Returns the most sets that the search for the smallest one tries.
+fn sets_max(controls: &[Control]) -> u64 {
+    2 * controls.len() as u64 + 2
 }
 
 /// Returns the controls to try that this machine has, and remarks on the others.

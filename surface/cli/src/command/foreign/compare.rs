@@ -1,6 +1,6 @@
 //! `quietcore compare`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use quietcore_evidence::Evidence;
 use quietcore_record::compare::{self, RunComparison};
@@ -14,9 +14,9 @@ use crate::status::{Failure, Status};
 use crate::{finish, terminal};
 
 pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
-    match (&request.folder, &request.other, &request.with) {
-        (Some(folder), Some(other), _) => two_runs(folder, other, request.json),
-        (Some(folder), None, Some(table)) => with_table(folder, table, request.json),
+    match (&request.folder, &request.others[..], &request.with) {
+        (Some(folder), [], Some(table)) => with_table(folder, table, request.json),
+        (Some(folder), [_, ..], _) => runs(folder, &request.others, request.json),
         _ => tables::list(request.json),
     }
 }
@@ -24,24 +24,43 @@ pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
 /// The document that `--json` prints of two runs: the two folders, and their comparison.
 #[derive(Serialize)]
 struct TwoRuns<'a> {
-    a: String,
-    b: String,
+    a: &'a str,
+    b: &'a str,
     #[serde(flatten)]
     compared: &'a RunComparison,
 }
 
-fn two_runs(a: &Path, b: &Path, json: bool) -> Result<Status, Failure> {
-    no_table(a, b)?;
-    let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
-    let (a, b) = (read(a)?, read(b)?);
-    let compared = compare::compare_runs(&a.records, &b.records);
-    if json {
-        super::print_json(&TwoRuns { a: name_a, b: name_b, compared: &compared })?;
-    } else {
-        let folders = format!("A is {name_a}\nB is {name_b}\n\n");
-        super::print(&(folders + &comparison::runs(&compared, terminal::width())))?;
+/// The document that `--json` prints of more runs: each compared with the first, in their order.
+#[derive(Serialize)]
+struct ManyRuns<'a> {
+    pairs: Vec<TwoRuns<'a>>,
+}
+
+/// Compares the run A with each of the others.
+fn runs(folder: &Path, others: &[PathBuf], json: bool) -> Result<Status, Failure> {
+    others.iter().try_for_each(|other| no_table(folder, other))?;
+    let a = read(folder)?;
+    let mut all = Vec::new();
+    for other in others {
+        let b = read(other)?;
+        all.push((other.display().to_string(), compare::compare_runs(&a.records, &b.records), b));
     }
-    Ok(trust(&[&a, &b]))
+    let name = folder.display().to_string();
+    if json {
+        let two = all.iter().map(|(b, compared, _)| TwoRuns { a: &name, b, compared });
+        let pairs: Vec<_> = two.collect();
+        match &pairs[..] {
+            [pair] => super::print_json(pair)?,
+            _ => super::print_json(&ManyRuns { pairs })?,
+        }
+    } else {
+        let text = |(b, compared, _): &(String, RunComparison, Evidence)| {
+            let folders = format!("A is {name}\nB is {b}\n\n");
+            folders + &comparison::runs(compared, terminal::width())
+        };
+        super::print(&all.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(trust([&a].into_iter().chain(all.iter().map(|(.., b)| b))))
 }
 
 /// Refuses a published table in the place of a folder, and names `--with`.
@@ -66,12 +85,12 @@ fn with_table(folder: &Path, table: &str, json: bool) -> Result<Status, Failure>
     } else {
         super::print(&comparison::beside(&beside, terminal::width()))?;
     }
-    Ok(trust(&[&evidence]))
+    Ok(trust([&evidence]))
 }
 
 /// Returns the status of a comparison. Damaged evidence is compared, but does not count as whole.
-fn trust(compared: &[&Evidence]) -> Status {
-    let whole = compared.iter().all(|evidence| evidence.damage.is_empty());
+fn trust<'e>(compared: impl IntoIterator<Item = &'e Evidence>) -> Status {
+    let whole = compared.into_iter().all(|evidence| evidence.damage.is_empty());
     if whole { Status::Done } else { Status::NotPassed }
 }
 

@@ -3,7 +3,8 @@
 mod text;
 
 use quietcore_oil::{
-    Action, Alarm, Configuration, Counter, Event, ExpiryPoint, Isr, ScheduleTable, Task,
+    Action, Alarm, Configuration, Counter, Event, ExpiryPoint, Isr, Message, Notification,
+    ScheduleTable, Task,
 };
 use quietcore_osek::configuration::{SCHEDULER_LEVEL, Scale};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
@@ -111,6 +112,16 @@ impl Application<'_> {
         }
     }
 
+    fn notification(&self, notification: &Notification) -> String {
+        match *notification {
+            Notification::ActivateTask(task) => self.action(&Action::ActivateTask(task)),
+            Notification::SetEvent { task, event, mask } => {
+                self.action(&Action::SetEvent { task, event, mask })
+            }
+            Notification::RaiseIsr(isr) => format!("raises {}", self.0.isrs()[isr].name),
+        }
+    }
+
     fn actions(&self, point: &ExpiryPoint) -> Vec<String> {
         point.actions.iter().map(|action| self.action(action)).collect()
     }
@@ -145,6 +156,7 @@ impl Serialize for Application<'_> {
             "counters": self.named(self.0.counters()),
             "alarms": self.named(self.0.alarms()),
             "schedule_tables": self.named(self.0.schedule_tables()),
+            "messages": self.named(self.0.messages()),
         )
     }
 }
@@ -247,6 +259,14 @@ impl Serialize for Named<'_, ExpiryPoint> {
         let Self(application, point) = self;
         let actions = application.actions(point);
         object!(serializer, "name": point.name, "offset": point.offset, "actions": actions)
+    }
+}
+
+impl Serialize for Named<'_, Message> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(application, message) = self;
+        let notification = application.notification(&message.notification);
+        object!(serializer, "name": message.name, "notification": notification)
     }
 }
 

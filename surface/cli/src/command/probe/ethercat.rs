@@ -10,10 +10,12 @@ use quietcore_record::histogram::Quantile;
 use quietcore_record::published;
 use quietcore_record::record::{Measured, Record};
 use quietcore_report::comparison;
+use quietcore_site::{Backend, Machine};
 use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling};
 use serde::Serialize;
 
 use super::super::segment;
+use super::backend::accelerator_of;
 use super::by_hand;
 use crate::arguments::Ethercat;
 use crate::status::{Failure, Status};
@@ -25,7 +27,7 @@ const TABLE: &str = "scordino2020/table-1";
 pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let mut probe = wanted(request, facts.machine().online)?;
+    let mut probe = wanted(request, &facts.machine())?;
     let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
     for because in evidence.records.iter().flat_map(|record| &record.degraded) {
         terminal::say(format_args!("remark: {because}"));
@@ -44,8 +46,19 @@ pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     Ok(Status::of(probe.is_passed(&evidence.records)))
 }
 
-fn wanted(request: &Ethercat, online: CpuSet) -> Result<Probe, Failure> {
-    let plan = plan(request, online)?;
+fn wanted(request: &Ethercat, machine: &Machine) -> Result<Probe, Failure> {
+    let mut problems = Vec::new();
+    let backend = request.backend;
+    let accelerator = accelerator_of(backend, request.accelerator, machine, &mut problems);
+    if !backend.declaration().drives_fieldbus {
+        let driving = Backend::words_where(|it| it.measures_routines && it.drives_fieldbus);
+        problems.push(format!(
+            "--backend {backend}: its guests have no network, so that no MainDevice in them has \
+             SubDevices; choose {}",
+            driving.join(", ")
+        ));
+    }
+    let plan = plan(request, machine.online, problems)?;
     let line = if request.interface == SIMULATED {
         Line::Simulated(segment::names(request.subdevices.as_deref())?)
     } else {
@@ -61,13 +74,16 @@ fn wanted(request: &Ethercat, online: CpuSet) -> Result<Probe, Failure> {
             cpu: request.cpu.and_then(CpuId::new),
             scheduling: request.priority.map(Scheduling::fifo),
         },
+        loads: Vec::new(),
         must_be_complete: false,
+        backend,
+        accelerator,
     })
 }
 
-/// Returns the plan of the request; all problems of the request become one failure.
-fn plan(request: &Ethercat, online: CpuSet) -> Result<Plan, Failure> {
-    let mut problems = Vec::new();
+/// Returns the plan of the request; all problems of the request become one failure, with those that
+/// were found before.
+fn plan(request: &Ethercat, online: CpuSet, mut problems: Vec<String>) -> Result<Plan, Failure> {
     if let Some(cpu) = request.cpu
         && !CpuId::new(cpu).is_some_and(|cpu| online.contains(cpu))
     {

@@ -3,8 +3,10 @@
 use quietcore_campaign::probe::irq::{Irq as Probe, PARTITION, WARM_UP};
 use quietcore_probe::guest::irq::{INTERRUPTS_MAX, IrqPlan, PERIOD_MAX, PERIOD_MIN};
 use quietcore_record::verdict::thousands;
-use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling, ThreadRequest};
+use quietcore_site::{Backend, Machine};
+use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest};
 
+use super::backend::accelerator_of;
 use super::{by_hand, loads};
 use crate::arguments::Irq;
 use crate::status::{Failure, Status};
@@ -13,15 +15,24 @@ use crate::{machine, terminal};
 pub(super) fn run(request: &Irq) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let mut probe = wanted(request, facts.machine().online)?;
+    let mut probe = wanted(request, &facts.machine())?;
     let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
     super::super::show::print_evidence(&evidence, request.json)?;
     Ok(Status::Done)
 }
 
 /// Returns the requested probe; all problems of the request become one failure.
-fn wanted(request: &Irq, online: CpuSet) -> Result<Probe, Failure> {
-    let mut problems = Vec::new();
+fn wanted(request: &Irq, machine: &Machine) -> Result<Probe, Failure> {
+    let (mut problems, online) = (Vec::new(), machine.online);
+    let backend = request.backend;
+    let accelerator = accelerator_of(backend, request.accelerator, machine, &mut problems);
+    if request.polls && backend != Backend::OF_PROBES_IN_GUESTS {
+        problems.push(format!(
+            "--polls: a guest of the backend `{backend}` leaves its processor to wait; leave it \
+             out, or choose --backend {}",
+            Backend::OF_PROBES_IN_GUESTS
+        ));
+    }
     for period in &request.period {
         if !(PERIOD_MIN..=PERIOD_MAX).contains(period) || !period.get().is_multiple_of(10) {
             problems.push(format!(
@@ -76,5 +87,6 @@ fn wanted(request: &Irq, online: CpuSet) -> Result<Probe, Failure> {
         polls: request.polls,
     };
     let plans = request.period.iter().map(plan).collect();
-    Ok(Probe { partition: PARTITION.to_owned(), plans, loads, limits: Vec::new() })
+    let (partition, limits) = (PARTITION.to_owned(), Vec::new());
+    Ok(Probe { partition, plans, loads, limits, backend, accelerator })
 }

@@ -1,14 +1,16 @@
 //! `quietcore probe memory`
 
+use quietcore_backend::neighbour::NeighbourKind;
 use quietcore_campaign::probe::memory::{
     Memory as Probe, MemoryPart, MemoryPlan, Ways, caches_of, memory_available,
 };
 use quietcore_host::Facts;
 use quietcore_load::LoadRequest;
 use quietcore_probe::memory::plan::{Sets, SetsError, default_most};
-use quietcore_site::LoadKind;
+use quietcore_site::{LoadKind, NeighbourForm};
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, Scheduling, ThreadRequest};
 
+use super::super::neighbours::Wanted;
 use super::by_hand;
 use crate::arguments::Memory;
 use crate::machine;
@@ -57,6 +59,7 @@ fn plan(request: &Memory, facts: &Facts) -> Result<MemoryPlan, Failure> {
         Vec::new()
     });
     times(request, &mut problems);
+    let (neighbour_kind, neighbour_limits) = neighbour_kind(request, facts, &mut problems);
     let mut plan = MemoryPlan {
         partition: PARTITION.to_owned(),
         parts: once(&request.parts),
@@ -69,6 +72,8 @@ fn plan(request: &Memory, facts: &Facts) -> Result<MemoryPlan, Failure> {
         warm_up: request.warm_up,
         thread: ThreadRequest::measuring(Scheduling::fifo(request.priority), cpu),
         neighbours: neighbours(request, cpu, online, &mut problems),
+        neighbour_kind,
+        neighbour_limits,
         ways: Ways::Unasked,
         working_set: None,
         steps: request.steps,
@@ -170,6 +175,45 @@ fn neighbours(
         size: has_size(kind).then_some(request.neighbour_size),
         cpus: Some(cpus),
         ..LoadRequest::new(kind, request.neighbours)
+    }
+}
+
+/// Returns the kind of the neighbours with its limits; what this machine can't run is a problem.
+fn neighbour_kind(
+    request: &Memory,
+    facts: &Facts,
+    problems: &mut Vec<String>,
+) -> (NeighbourKind, Vec<String>) {
+    let form = request.neighbour_backend;
+    let guests = &request.guests;
+    let wanted = Wanted {
+        forms: &[form],
+        image: guests.neighbour_image.clone(),
+        accelerator: guests.neighbour_accelerator.unwrap_or_default(),
+        runtime: None,
+    };
+    let (mut kinds, limits) = wanted.found(facts);
+    let (size, available) = (request.neighbour_size, ByteSize::new(memory_available(facts)));
+    let each = NeighbourForm::guest_memory(size).get();
+    let all = ByteSize::new(each.saturating_mul(u64::from(request.neighbours)));
+    if form == NeighbourForm::LinuxGuest && all > available {
+        let count = request.neighbours;
+        problems.push(format!(
+            "--neighbours {count}: as guests they take {all} of memory and {available} is \
+             available; use fewer, or a smaller --neighbour-size"
+        ));
+    }
+    if let Ok(kind) = request.neighbour_kind.parse()
+        && let Some(lacking) = form.lacks(kind)
+    {
+        problems.push(format!("--neighbour-kind {kind}: not in a {form}: {lacking}"));
+    }
+    match kinds.pop() {
+        Some(kind) => (kind, limits),
+        None => {
+            problems.extend(limits);
+            (NeighbourKind::process(), Vec::new())
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use quietcore_campaign::probe::osek::Osek as Probe;
 use quietcore_probe::osek::Variant;
-use quietcore_units::{CpuId, CpuSet, Scheduling, ThreadRequest};
+use quietcore_site::Machine;
+use quietcore_units::{CpuId, Scheduling, ThreadRequest};
 
+use super::backend::{accelerator_of, is_in_guest};
 use super::{by_hand, loads};
 use crate::arguments::Osek;
 use crate::machine;
@@ -14,26 +16,23 @@ const HOSTED: &str = "hosted";
 const GUEST: &str = "guest";
 
 pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
-    if request.backend.is_container() {
-        return Err(Failure::new(format!(
-            "--backend {}: this probe runs in a process or a guest",
-            request.backend
-        )));
-    }
-    if request.backend.has_image() && request.other_tasks > 0 {
-        return Err(Failure::new("--other-tasks: a guest has the four tasks alone; leave it out"));
-    }
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let mut probe = wanted(request, facts.machine().online)?;
+    let mut probe = wanted(request, &facts.machine())?;
     let evidence = by_hand(&mut probe, &facts, &stop, request.out.as_deref())?;
     super::super::show::print_evidence(&evidence, request.json)?;
     Ok(Status::Done)
 }
 
 /// Returns the requested probe; all problems of the request become one failure.
-fn wanted(request: &Osek, online: CpuSet) -> Result<Probe, Failure> {
-    let mut problems = Vec::new();
+fn wanted(request: &Osek, machine: &Machine) -> Result<Probe, Failure> {
+    let (mut problems, online) = (Vec::new(), machine.online);
+    let Osek { backend, accelerator, .. } = *request;
+    let in_guest = is_in_guest(backend);
+    if in_guest && request.other_tasks > 0 {
+        problems.push("--other-tasks: a guest has the four tasks alone; leave it out".to_owned());
+    }
+    let accelerator = accelerator_of(backend, accelerator, machine, &mut problems);
     let mut loops: Vec<u64> = request.loops.clone();
     loops.sort_unstable();
     loops.dedup();
@@ -52,7 +51,6 @@ fn wanted(request: &Osek, online: CpuSet) -> Result<Probe, Failure> {
     if !problems.is_empty() {
         return Err(Failure::new(problems.join("\n")));
     }
-    let in_guest = request.backend.has_image();
     Ok(Probe {
         partition: if in_guest { GUEST } else { HOSTED }.to_owned(),
         loops: request.loops.clone(),
@@ -64,6 +62,7 @@ fn wanted(request: &Osek, online: CpuSet) -> Result<Probe, Failure> {
         },
         thread: ThreadRequest::measuring(Scheduling::fifo(request.priority), id),
         loads,
-        in_guest,
+        backend,
+        accelerator,
     })
 }

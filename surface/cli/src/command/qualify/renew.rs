@@ -5,13 +5,16 @@
 //!                                                                 └─► expired: measured again
 //! ```
 //!
+//! Partitions that are measured alone are renewed alone, and the page says that what it compares is
+//! of several times.
+//!
 //! Only this machine's own evidence is taken over, since this machine signs the new folder.
 
 use std::path::Path;
 
 use quietcore_campaign::probe::PlannedProbe;
 use quietcore_campaign::renewal::RenewalPlan;
-use quietcore_campaign::{Campaign, Earlier, Programs, Run};
+use quietcore_campaign::{Campaign, Earlier, Run};
 use quietcore_evidence::{Evidence, Origin, sum_of_sums};
 
 use super::{Begun, set_as_before};
@@ -19,6 +22,7 @@ use crate::arguments::Qualify;
 use crate::command::show::ageing::{Here, MachineOf};
 use crate::files::SiteFile;
 use crate::finish;
+use crate::programs::turns::Ready;
 use crate::status::Failure;
 use crate::terminal::{self, visible};
 
@@ -86,11 +90,12 @@ impl Old<'_> {
         &self,
         request: &Qualify,
         begun: &Begun<'_>,
-        programs: &Programs,
+        ready: &[Ready],
         (runs, probes): (Vec<Run>, Vec<PlannedProbe>),
     ) -> Result<Option<Campaign>, Failure> {
         let build = |partition: &str| {
-            programs.get(partition).map(|assembly| assembly.first.build.hash.as_str())
+            let built = ready.iter().find_map(|turn| turn.built.programs.get(partition));
+            built.map(|assembly| assembly.first.build.hash.as_str())
         };
         let settings = || runs.iter().flat_map(|run| &run.partitions);
         let image = |partition: &str| {
@@ -101,7 +106,8 @@ impl Old<'_> {
             let found = self.here.compare_records(&self.evidence, partition, records, now);
             found.expiring().cloned().collect()
         };
-        let plan = RenewalPlan::of(&self.evidence, &mut changes).map_err(|error| {
+        let alone = begun.file.site.campaign().alone.then_some(&runs[..]);
+        let plan = RenewalPlan::of(&self.evidence, alone, &mut changes).map_err(|error| {
             let shown = self.root.display();
             Failure::new(format_args!("quietcore: `{shown}` can't be renewed: {error}"))
         })?;

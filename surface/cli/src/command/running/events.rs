@@ -7,15 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quietcore_record::verdict::thousands;
-use quietcore_supervisor::ControlError;
-use quietcore_supervisor::client::{Client, ClientError};
+use quietcore_supervisor::client::{Address, Client};
 use quietcore_supervisor::control::{EventLine, Severity};
 use quietcore_supervisor::places::Places;
 use serde::Serialize;
 
 use super::site;
+use super::site::reached::Reached;
 use super::watch::put;
 use crate::arguments::Events;
+use crate::command::distance::Reach;
 use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::{harmless_json, visible};
@@ -36,11 +37,12 @@ struct Line<'a> {
     event: &'a EventLine,
 }
 
-pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
+pub(in crate::command) fn run(reach: &Reach, request: &Events) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let (mut client, partition) = match connect(request) {
-        Ok(connected) => connected,
-        Err(failure) => return past::tell(request)?.ok_or(failure),
+    let (mut client, partition) = match (connect(reach, request), reach) {
+        (Ok(connected), _) => connected,
+        (Err(failure), Reach::Here) => return past::tell(request)?.ok_or(failure),
+        (Err(failure), Reach::There(_)) => return Err(failure),
     };
     let is_meant = |event: &EventLine| partition.as_ref().is_none_or(|it| *it == event.partition);
     let mut next = 0;
@@ -59,7 +61,7 @@ pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
         thread::sleep(LOOK);
         let mut events = match news(&mut client, &mut next) {
             Ok(events) => events,
-            Err(error) => return wait_until_down(&client, error, &stop),
+            Err(failure) => return wait_until_down(&client, failure, &stop),
         };
         events.retain(is_meant);
         heard = put(&text(request, client.site(), &events))?;
@@ -69,9 +71,33 @@ pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
 
 /// Connects to the site and checks that it has the partition. A name that is a running site's means
 /// the whole site, unless one of its partitions has that name, too.
-fn connect(request: &Events) -> Result<(Client, Option<String>), Failure> {
+fn connect(reach: &Reach, request: &Events) -> Result<(Reached, Option<String>), Failure> {
+    let named = request.site.as_deref();
+    let (mut site, partition) = match reach.remote()? {
+        None => connect_here(request)?,
+        Some(remote) => {
+            let Some(Address { site, partition }) = &request.partition else {
+                return Ok((Reached::there(remote, named)?, None));
+            };
+            let sites = remote.sites()?;
+            let is_site = site.is_none() && named.is_none();
+            let is_site = is_site && sites.iter().any(|site| site.name == *partition);
+            if is_site && !sites.iter().any(|site| site.partitions.contains(partition)) {
+                return Ok((Reached::there(remote, Some(partition))?, None));
+            }
+            let site = Reached::there(remote, site.as_deref().or(named))?;
+            (site, Some(partition.clone()))
+        }
+    };
+    if let Some(partition) = &partition {
+        site.check_partition(partition)?;
+    }
+    Ok((site, partition))
+}
+
+fn connect_here(request: &Events) -> Result<(Reached, Option<String>), Failure> {
     let Some(address) = &request.partition else {
-        return Ok((site::named(request.site.as_deref())?, None));
+        return Ok((Reached::Here(site::named(request.site.as_deref())?), None));
     };
     let places = Places::of_environment()?;
     if address.site.is_none() && request.site.is_none() {
@@ -79,20 +105,15 @@ fn connect(request: &Events) -> Result<(Client, Option<String>), Failure> {
         let mut described = running.iter().filter_map(|site| site.description.as_ref());
         let is_site = running.iter().any(|site| site.name == *name);
         if is_site && !described.any(|site| site.partitions.contains(name)) {
-            return Ok((site::named(Some(name))?, None));
+            return Ok((Reached::Here(site::named(Some(name))?), None));
         }
     }
-    let mut client = Client::connect_to(&places, address, request.site.as_deref())?;
-    let partitions = client.list()?;
-    let names = || partitions.iter().map(|partition| partition.name.as_str());
-    if !names().any(|name| name == address.partition) {
-        return Err(ControlError::no_partition(&address.partition, names()).into());
-    }
-    Ok((client, Some(address.partition.clone())))
+    let client = Client::connect_to(&places, address, request.site.as_deref())?;
+    Ok((Reached::Here(client), Some(address.partition.clone())))
 }
 
 /// Returns all events from number `next` on, and moves `next` behind them.
-fn news(client: &mut Client, next: &mut u64) -> Result<Vec<EventLine>, ClientError> {
+fn news(client: &mut Reached, next: &mut u64) -> Result<Vec<EventLine>, Failure> {
     let mut all = Vec::new();
     loop {
         let events = client.events(*next)?;
@@ -102,19 +123,18 @@ fn news(client: &mut Client, next: &mut u64) -> Result<Vec<EventLine>, ClientErr
     }
 }
 
-/// Waits until the site is down, which ends `--follow` in order. Returns `error` if the site is
+/// Waits until the site is down, which ends `--follow` in order. Returns `failure` if the site is
 /// still up after [`DOWN`]. A site that comes down closes its connections first, and its partitions
 /// take their time.
 fn wait_until_down(
-    client: &Client,
-    error: ClientError,
+    client: &Reached,
+    failure: Failure,
     stop: &AtomicBool,
 ) -> Result<Status, Failure> {
-    let places = Places::of_environment()?;
     let end = Instant::now() + DOWN;
-    while places.running()?.iter().any(|site| site.name == client.site()) {
+    while client.is_up()? {
         if Instant::now() >= end {
-            return Err(error.into());
+            return Err(failure);
         }
         if stop.load(Ordering::Relaxed) {
             return Ok(Status::Done);

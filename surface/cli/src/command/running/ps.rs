@@ -7,9 +7,10 @@ use quietcore_supervisor::places::{RunningSite, SiteDescription};
 use quietcore_wording::{hanging, plural};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-use super::site;
+use super::site::reached;
 use crate::arguments::Ps;
 use crate::command;
+use crate::command::distance::Reach;
 use crate::status::{Failure, Status};
 use crate::terminal::{self, visible};
 
@@ -50,14 +51,11 @@ impl Serialize for SiteEntry {
     }
 }
 
-pub(in crate::command) fn run(request: &Ps) -> Result<Status, Failure> {
-    let mut sites = Vec::new();
-    for running in site::all_or_named(request.site.name())? {
-        if let Some(mut client) = site::connect(&running)? {
-            let state = client.partitions()?;
-            sites.push(SiteEntry { running, state });
-        }
-    }
+pub(in crate::command) fn run(reach: &Reach, request: &Ps) -> Result<Status, Failure> {
+    let sites: Vec<SiteEntry> = reached::sites(reach, request.site.name())?
+        .into_iter()
+        .map(|(running, state)| SiteEntry { running, state })
+        .collect();
     let mut partitions = sites.iter().flat_map(|site| &site.state.partitions);
     let all_run = partitions.all(|partition| partition.state == Activity::Running);
     if request.json {

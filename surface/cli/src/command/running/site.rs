@@ -1,5 +1,7 @@
 //! The choice of the running site that a command means.
 
+pub(super) mod reached;
+
 use std::path::{Path, PathBuf};
 
 use quietcore_supervisor::client::{Address, Client, ClientError};

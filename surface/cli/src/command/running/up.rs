@@ -44,7 +44,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let file = files::read_site(&request.site)?;
     let facts = facts_for(&file.site);
     let degraded = command::plan::make_run(&file.site, &facts)?;
-    command::plan::remark(&file.site, &degraded);
+    command::plan::remark_site(&file.site, &degraded);
     let name = file.site.name().to_owned();
     let controls = machine::controls(!RequestedSettings::of(&file.site).is_empty())?;
     let plan = Plan {

@@ -1,5 +1,6 @@
 //! `quietcore watch`
 
+mod distant;
 pub(super) mod show;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -9,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use quietcore_supervisor::monitor::watch::{Row, Sample, Watch};
 
+use self::distant::DistantWatch;
 use self::show::{Changes, Screen};
-use super::site;
+use super::site::reached::Reached;
 use crate::arguments::Watch as Request;
+use crate::command::distance::Reach;
 use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::Palette;
@@ -31,11 +34,9 @@ enum Form {
     Json,
 }
 
-pub(in crate::command) fn run(request: &Request) -> Result<Status, Failure> {
+pub(in crate::command) fn run(reach: &Reach, request: &Request) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let (client, partition) = site::of_partition(&request.of)?;
-    let mut watch = Watch::begin(client, &partition, &request.variables)?;
-    let label = format!("{}/{}", watch.opened().site, watch.opened().partition);
+    let (mut watch, label) = begin(reach, request)?;
     let live = io::stdout().is_terminal() && !request.once && !request.changes;
     let mut form = match (request.json, request.once && !request.changes) {
         (true, _) => Form::Json,
@@ -60,6 +61,41 @@ pub(in crate::command) fn run(request: &Request) -> Result<Status, Failure> {
         let ended = end.is_some_and(|end| due >= end);
         if request.once || ended || !sleep_until(due, &stop) {
             return Ok(Status::Done);
+        }
+    }
+}
+
+/// The variables under watch, on this machine or behind a daemon.
+enum Watched {
+    Here(Box<Watch>),
+    There(Box<DistantWatch>),
+}
+
+impl Watched {
+    fn sample(&mut self) -> Result<Sample, Failure> {
+        match self {
+            Self::Here(watch) => Ok(watch.sample()?),
+            Self::There(watch) => watch.sample(Instant::now()),
+        }
+    }
+}
+
+/// Begins to watch; returns the label of the partition, too.
+fn begin(reach: &Reach, request: &Request) -> Result<(Watched, String), Failure> {
+    let (site, partition) = Reached::of_partition(reach, &request.of)?;
+    match site {
+        Reached::Here(client) => {
+            let watch = Watch::begin(client, &partition, &request.variables)?;
+            let label = format!("{}/{}", watch.opened().site, watch.opened().partition);
+            Ok((Watched::Here(Box::new(watch)), label))
+        }
+        Reached::There { remote, site } => {
+            let label = format!("{site}/{partition}");
+            let patterns = request.variables.clone();
+            Ok((
+                Watched::There(Box::new(DistantWatch::new(remote, (site, partition), patterns))),
+                label,
+            ))
         }
     }
 }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use quietcore_backend::container::Containers;
-use quietcore_backend::qemu::linux::image_in;
+use quietcore_backend::linux::image_in;
 use quietcore_evidence::{Evidence, Origin, Signature, VerificationKey};
 use quietcore_host::conditions::{interrupts_on, reservation_of};
 use quietcore_host::running_partitions::RunningPartition;

@@ -8,12 +8,15 @@ use core::mem::{MaybeUninit, offset_of};
 
 use quietcore_units::KernelJob;
 
+use crate::configuration::Message;
+
 /// The version from which on the table has the members below `now`.
 const VERSION_WITH_TIMES: u32 = 2;
 
+type Count = extern "C" fn(*const c_void, u16) -> u64;
 type Instant = extern "C" fn(*const c_void) -> u64;
 
-/// The table: `struct quietcore_services`, version 4. A null pointer is `None`.
+/// The table: `struct quietcore_services`, version 5. A null pointer is `None`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Services {
@@ -41,6 +44,10 @@ pub struct Services {
     pub clock: Option<Instant>,
     /// Functions of COM that wait, which no task of a kernel may call; from version 4 on.
     pub waiting: [*const c_void; 2],
+    /// Counts the sendings of a received signal; from version 5 on.
+    pub signal_count: Option<Count>,
+    /// Counts the sendings of a received group; from version 5 on.
+    pub group_count: Option<Count>,
 }
 
 /// A copy of the services that are used.
@@ -52,6 +59,8 @@ pub(super) struct Given {
     interrupt_at: Option<extern "C" fn(*const c_void, u64)>,
     job: Option<extern "C" fn(*const c_void, *const KernelJob)>,
     error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
+    signal_count: Option<Count>,
+    group_count: Option<Count>,
     #[cfg(target_os = "none")]
     clock: Option<Instant>,
 }
@@ -64,6 +73,8 @@ impl Given {
         interrupt_at: None,
         job: None,
         error: None,
+        signal_count: None,
+        group_count: None,
         #[cfg(target_os = "none")]
         clock: None,
     };
@@ -95,6 +106,8 @@ impl Given {
             interrupt_at: given.interrupt_at,
             job: given.job,
             error: given.error,
+            signal_count: given.signal_count,
+            group_count: given.group_count,
             #[cfg(target_os = "none")]
             clock: given.clock,
         }
@@ -118,6 +131,12 @@ impl Given {
         if let Some(interrupt_at) = self.interrupt_at {
             interrupt_at(self.context, at_ns.unwrap_or(0));
         }
+    }
+
+    /// Zero where the loader does not tell it.
+    pub(super) fn message_count(&self, message: &Message) -> u64 {
+        let count = if message.is_group { self.group_count } else { self.signal_count };
+        count.map_or(0, |count| count(self.context, message.number))
     }
 
     pub(super) fn note_job(&self, job: &KernelJob) {

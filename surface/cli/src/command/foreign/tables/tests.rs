@@ -36,7 +36,8 @@ fn every_command_of_the_papers_can_be_typed() {
 }
 
 /// Goal: the commands of an exhibit can be typed one after the other.
-/// Method: each folder that one reads was written by one before; each table is published.
+/// Method: each folder that one reads, or one in it, was written by one before; each table is
+/// published.
 #[test]
 fn a_command_reads_what_one_before_it_has_written() {
     for exhibit in exhibits() {
@@ -49,7 +50,8 @@ fn a_command_reads_what_one_before_it_has_written() {
                 _ => &[],
             };
             for folder in read {
-                assert!(written.contains(folder), "{}: `{command}`: {folder}", exhibit.id);
+                let is_written = written.iter().any(|path| Path::new(path).starts_with(folder));
+                assert!(is_written, "{}: `{command}`: {folder}", exhibit.id);
             }
             for pair in words.windows(2) {
                 match pair[0] {

@@ -18,6 +18,7 @@ impl Application<'_> {
             self.counters(),
             self.alarms(),
             self.schedule_tables(),
+            self.messages(),
         ];
         let mut lines = self.head();
         for table in tables.into_iter().filter(|table| !table.is_empty()) {
@@ -166,6 +167,14 @@ impl Application<'_> {
                 let (offset, actions) = (point.offset.to_string(), self.actions(point).join(", "));
                 table.row([format!("  {}", point.name), String::new(), offset, actions]);
             }
+        }
+        table
+    }
+
+    fn messages(&self) -> Table {
+        let mut table = Table::new(&["message", "does"]);
+        for message in self.0.messages() {
+            table.row([message.name.clone(), self.notification(&message.notification)]);
         }
         table
     }

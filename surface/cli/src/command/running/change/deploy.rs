@@ -6,9 +6,10 @@ use quietcore_record::verdict::thousands;
 use quietcore_supervisor::control::{DeployPatience, Deployed, NotForced, Probation, Verb};
 use serde::Serialize;
 
-use super::super::site;
+use super::super::site::reached::Reached;
 use crate::arguments::Deploy;
 use crate::command;
+use crate::command::distance::Reach;
 use crate::status::{Failure, Status};
 use crate::terminal::visible;
 
@@ -24,18 +25,26 @@ struct Document<'a> {
     deployed: &'a Deployed,
 }
 
-pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
+pub(in crate::command) fn run(reach: &Reach, request: &Deploy) -> Result<Status, Failure> {
     let folder = request.folder.canonicalize().map_err(|error| {
         Failure::new(format_args!("quietcore: `{}`: {error}", request.folder.display()))
     })?;
-    let (mut client, partition) = site::of_partition(&request.of)?;
+    let (site, partition) = Reached::of_partition(reach, &request.of)?;
     let mut progress = |line: &str| crate::terminal::say(line);
-    let patience = match request.no_wait {
-        true => DeployPatience::UntilItRuns,
-        false => DeployPatience::UntilProven,
+    let deployed = match site {
+        Reached::Here(mut client) => {
+            let patience = match request.no_wait {
+                true => DeployPatience::UntilItRuns,
+                false => DeployPatience::UntilProven,
+            };
+            let deploy = Verb::deploy(folder, patience);
+            client.ask_hearing(&partition, deploy, &mut progress)?
+        }
+        Reached::There { remote, site } => {
+            let place = (site.as_str(), partition.as_str());
+            remote.deploy(place, &folder, request.no_wait, &mut progress)?
+        }
     };
-    let deploy = Verb::deploy(folder, patience);
-    let deployed: Deployed = client.ask_hearing(&partition, deploy, &mut progress)?;
     if request.json {
         let schema = "quietcore.deployed/1";
         let document = Document { schema, partition: &partition, deployed: &deployed };

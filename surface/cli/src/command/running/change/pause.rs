@@ -2,9 +2,10 @@
 
 use quietcore_supervisor::control::{Paused, Verb};
 
-use super::super::site;
+use super::super::site::reached::Reached;
 use crate::arguments::Of;
 use crate::command;
+use crate::command::distance::Reach;
 use crate::status::{Failure, Status};
 use crate::terminal;
 
@@ -13,9 +14,9 @@ const NO_FRAMES: &str = "its fieldbus gets no frames meanwhile: the watchdogs of
     take their outputs away (after 100 ms, or 4 cycles where those are longer) and they leave OP; \
     `quietcore resume` brings them back";
 
-pub(in crate::command) fn run(of: &Of, verb: Verb) -> Result<Status, Failure> {
-    let (mut client, partition) = site::of_partition(of)?;
-    let Paused { is_paused, was_paused, has_fieldbus } = client.ask(&partition, verb)?;
+pub(in crate::command) fn run(reach: &Reach, of: &Of, verb: Verb) -> Result<Status, Failure> {
+    let (mut site, partition) = Reached::of_partition(reach, of)?;
+    let Paused { is_paused, was_paused, has_fieldbus } = site.ask(&partition, verb)?;
     if has_fieldbus && is_paused && !was_paused {
         terminal::say(format_args!("{partition}: {NO_FRAMES}"));
     }

@@ -4,9 +4,10 @@ use quietcore_record::verdict::thousands;
 use quietcore_supervisor::control::{Applied, Change, ChangeKind, Effect, Verb, WhyNoEffect};
 use serde::Serialize;
 
-use super::super::site;
+use super::super::site::reached::Reached;
 use crate::arguments::{Assignment, Force, Of, Set, Unforce};
 use crate::command;
+use crate::command::distance::Reach;
 use crate::status::{Failure, Status};
 use crate::terminal;
 
@@ -44,17 +45,19 @@ const SET: Words = Words { done: "set", after: "" };
 const FORCED: Words = Words { done: "forced", after: "" };
 const RELEASED: Words = Words { done: "released", after: "; it is as it was before the force" };
 
-pub(in crate::command) fn set(request: &Set) -> Result<Status, Failure> {
+pub(in crate::command) fn set(reach: &Reach, request: &Set) -> Result<Status, Failure> {
     let changes = changes(ChangeKind::Set, &request.assignments, request.allow_nan);
-    apply(&request.of, Verb::Write { changes, confirm: true }, request.json, &SET)
+    let verb = Verb::Write { changes, confirm: true };
+    apply(Reached::of_partition(reach, &request.of)?, &request.of, verb, (request.json, &SET))
 }
 
-pub(in crate::command) fn force(request: &Force) -> Result<Status, Failure> {
+pub(in crate::command) fn force(reach: &Reach, request: &Force) -> Result<Status, Failure> {
     let changes = changes(ChangeKind::Force, &request.assignments, request.allow_nan);
-    apply(&request.of, Verb::write(changes), request.json, &FORCED)
+    let verb = Verb::write(changes);
+    apply(Reached::of_partition(reach, &request.of)?, &request.of, verb, (request.json, &FORCED))
 }
 
-pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> {
+pub(in crate::command) fn unforce(reach: &Reach, request: &Unforce) -> Result<Status, Failure> {
     let release = |variable: &String| Change {
         kind: ChangeKind::Unforce,
         variable: variable.clone(),
@@ -63,7 +66,7 @@ pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> 
     };
     let changes: Vec<Change> = request.variables.iter().map(release).collect();
     let verb = if request.all { Verb::UnforceAll } else { Verb::write(changes) };
-    apply(&request.of, verb, request.json, &RELEASED)
+    apply(Reached::of_partition(reach, &request.of)?, &request.of, verb, (request.json, &RELEASED))
 }
 
 fn changes(kind: ChangeKind, assignments: &[Assignment], allow_nan: bool) -> Vec<Change> {
@@ -76,10 +79,14 @@ fn changes(kind: ChangeKind, assignments: &[Assignment], allow_nan: bool) -> Vec
     assignments.iter().map(change).collect()
 }
 
-fn apply(of: &Of, verb: Verb, json: bool, words: &Words) -> Result<Status, Failure> {
-    let (mut client, partition) = site::of_partition(of)?;
+fn apply(
+    (mut site, partition): (Reached, String),
+    of: &Of,
+    verb: Verb,
+    (json, words): (bool, &Words),
+) -> Result<Status, Failure> {
     let is_all = verb == Verb::UnforceAll;
-    let applied: Applied = client.ask(&partition, verb)?;
+    let applied: Applied = site.ask(&partition, verb)?;
     for why in applied.effects.iter().filter_map(|effect| effect.told(&of.partition)) {
         terminal::say(format_args!("{partition}: {why}"));
     }

@@ -3,6 +3,8 @@
 //! The child writes its output into a file beside the site's state. The parent shows that until the
 //! partitions run or the child has given up, so that a mistake in the site file is seen as usual.
 
+mod replacing;
+
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -46,16 +48,30 @@ struct LogError {
     source: io::Error,
 }
 
-/// Starts the child and waits until the site runs.
+/// Brings a site up in the background, in place of one of its name that runs if that is asked for.
 pub(super) fn run(request: &Up) -> Result<Status, Failure> {
-    let stop = machine::stop_flag()?;
-    let name = files::read_site(&request.site)?.site.name().to_owned();
+    let file = files::read_site(&request.site)?;
+    let name = file.site.name().to_owned();
     let places = Places::of_environment()?;
-    if let Some(running) = places.running()?.into_iter().find(|site| site.name == name) {
-        let pid = running.description.map(|described| described.pid);
-        return Err(PlaceError::AlreadyRunning { site: name, pid }.into());
+    let running = places.running()?.into_iter().find(|site| site.name == name);
+    match running {
+        None => bring_up(request, &name, &places),
+        Some(running) if request.replace => {
+            let before = replacing::make_way(request, &file.site, running)?;
+            let up = bring_up(request, &name, &places);
+            up.map_err(|failure| replacing::bring_back(before, &name, &places, &failure))
+        }
+        Some(running) => {
+            let pid = running.description.map(|described| described.pid);
+            Err(PlaceError::AlreadyRunning { site: name, pid }.into())
+        }
     }
-    let path = places.state_folder(&name, &request.site)?.join(LOG);
+}
+
+/// Starts the child and waits until the site runs.
+fn bring_up(request: &Up, name: &str, places: &Places) -> Result<Status, Failure> {
+    let stop = machine::stop_flag()?;
+    let path = places.state_folder(name, &request.site)?.join(LOG);
     let cannot = |source| LogError { path: path.clone(), source };
     let log = log_file::open(&path, LOG_BYTES_MAX).map_err(cannot)?;
     // Opened apart: copies of one open file share their place in it.
@@ -81,7 +97,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
         });
         if answers {
             let end = *patience_ends.get_or_insert_with(|| Instant::now() + START_MAX);
-            let starting = starting(&places, &name);
+            let starting = starting(places, name);
             if !starting.is_empty() && Instant::now() < end {
                 thread::sleep(LOOK);
                 continue;

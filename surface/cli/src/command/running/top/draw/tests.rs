@@ -25,6 +25,7 @@ fn bars(shift: usize) -> LogBars {
         max: Nanos::from_micros(187),
         median: Nanos::new(2_950),
         p99: Nanos::new(5_100),
+        p99_9: Nanos::new(7_900),
         p99_99: Nanos::new(12_300),
     }
 }
@@ -42,6 +43,7 @@ fn task(name: &str) -> TaskFigures {
         name: name.to_owned(),
         period: Nanos::from_millis(1),
         state: TaskState::Running,
+        first_release: Nanos::from_secs(1),
         snapshot,
         release: bars(0),
         execution: bars(24),

@@ -9,7 +9,7 @@ use quietcore_units::DataType::{Bool, F32, F64, U64};
 use super::*;
 
 fn row(path: &str, value: Value, kind: Scalar, access: Access) -> Row {
-    Row { path: path.into(), value, kind, access, forced: false }
+    Row { path: path.into(), value, kind, access, writable: true, forced: false }
 }
 
 fn sample() -> Sample {

@@ -1,0 +1,5 @@
+//! The commands around `quietcored`.
+
+pub(super) mod auth;
+pub(super) mod context;
+mod entered;
