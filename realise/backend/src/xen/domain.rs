@@ -20,7 +20,8 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,11 +37,12 @@ use crate::process::on_one_line;
 
 /// The keeper. Its name is `$0`; `xl` is `$1`, the configuration `$2`, the domain `$3`. A host that
 /// is killed while the domain is made hears nothing any more, which must not end the keeper. A
-/// store that was started anew knows no names, so the domain is destroyed by its number.
+/// store that was started anew knows no names, so the domain is destroyed by its number; its status
+/// is 0 if that succeeded.
 const KEEPER: &str = "\
     trap '' HUP INT TERM PIPE; \
     \"$1\" create -q -e -p \"$2\" >&2 </dev/null || exit 1; \
-    number=$(\"$1\" domid \"$3\" </dev/null) || number=$3; \
+    number=$(\"$1\" domid \"$3\" </dev/null) || { \"$1\" destroy \"$3\" </dev/null; exit 1; }; \
     echo \"made $number\"; read -r _; \"$1\" destroy \"$number\" </dev/null >/dev/null 2>&1";
 /// The keeper's answer when the domain is there, before its number.
 const MADE: &str = "made ";
@@ -122,6 +124,7 @@ pub(super) struct Domain {
     id: Option<DomainId>,
     /// CPUs that each of its processors may run on; `None` where those are any.
     processors: Vec<Option<CpuSet>>,
+    affinity: Mutex<AffinityWatch>,
 }
 
 impl Domain {
@@ -153,16 +156,16 @@ impl Domain {
         let mut keeper = keeper.map_err(system("the shell"))?;
         let input = keeper.stdin.take();
         let answer = keeper.stdout.take().and_then(|pipe| first_line(pipe, CREATE_MAX));
-        let processors = machine.processors.clone();
-        let mut domain = Self { keeper, input, id: None, processors };
         let number =
             answer.as_deref().and_then(|line| line.strip_prefix(MADE)?.trim().parse().ok());
-        domain.id = number.map(DomainId);
+        let (id, processors) = (number.map(DomainId), machine.processors.clone());
+        let mut domain = Self { keeper, input, id, processors, affinity: Mutex::default() };
         match answer {
             Some(_) if domain.id.is_some() => Ok(domain),
             Some(_) => Err(DomainError::Refused { said: domain.last_words() }),
             None => {
                 domain.end_keeper();
+                leftovers::clear_unfinished(name);
                 Err(DomainError::Slow)
             }
         }
@@ -179,12 +182,16 @@ impl Domain {
                 "{gone}; the domain goes on, and Xen starts no other one until it does"
             ));
         }
-        let xl = Xl::find().ok()?;
-        match xl.check_affinity(self.id?, &self.processors) {
-            Err(moved @ DomainError::Affinity { .. }) => Some(moved.to_string()),
-            // It has just ended, or `xl` has no time; either is seen elsewhere.
-            _ => None,
-        }
+        let (id, processors) = (self.id?, &self.processors);
+        let mut affinity = self.affinity.lock().unwrap_or_else(PoisonError::into_inner);
+        affinity.look(|| {
+            let processors = processors.clone();
+            move || match Xl::find().ok()?.check_affinity(id, &processors) {
+                Err(moved @ DomainError::Affinity { .. }) => Some(moved.to_string()),
+                // It has just ended, or `xl` has no time; either is seen elsewhere.
+                _ => None,
+            }
+        })
     }
 
     /// Ends the domain, and waits until it is gone. Where Xen's store has gone, or `xl` takes too
@@ -193,8 +200,11 @@ impl Domain {
         self.input = None;
         let begun = Instant::now();
         for look in 0_u32.. {
-            if !matches!(self.keeper.try_wait(), Ok(None)) {
-                return;
+            match self.keeper.try_wait() {
+                Ok(None) => {}
+                Ok(Some(status)) if status.success() => return,
+                // It could not destroy the domain, or was killed.
+                Ok(Some(_)) | Err(_) => break,
             }
             let is_hopeless = look.is_multiple_of(LOOKS_PER_STORE) && Store::connect().is_err();
             if is_hopeless || begun.elapsed() > DESTROY_MAX {
@@ -207,8 +217,11 @@ impl Domain {
         let _ = self.id.map(quietcore_xen::destroy);
     }
 
-    /// Kills the keeper, and `xl` with it.
+    /// Kills the keeper, and `xl` with it, unless it has ended.
     fn end_keeper(&mut self) {
+        if !matches!(self.keeper.try_wait(), Ok(None)) {
+            return;
+        }
         if let Some(group) = Pid::from_raw(self.keeper.id().cast_signed()) {
             // It fails only where nobody is left.
             let _ = kill_process_group(group, Signal::KILL);
@@ -216,11 +229,43 @@ impl Domain {
         let _ = self.keeper.wait();
     }
 
-    /// Returns what a keeper has said that ends.
+    /// Ends a keeper that has made no domain, and returns what it has said.
     fn last_words(&mut self) -> String {
+        self.end();
         let pipe = self.keeper.stderr.take();
         let said = pipe.and_then(|pipe| io::read_to_string(pipe).ok()).unwrap_or_default();
         on_one_line(&said)
+    }
+}
+
+/// Looks if a domain's processors are where they should be, by a thread that asks `xl`: Xen's store
+/// may keep `xl` waiting, and the keeper of a partition looks at much else.
+#[derive(Debug, Default)]
+struct AffinityWatch {
+    asked: Option<Receiver<Option<String>>>,
+    /// The newest answer, which the next one replaces.
+    found: Option<String>,
+}
+
+impl AffinityWatch {
+    /// Returns the newest answer, and has a thread `ask` again if none is asking.
+    fn look<A: FnOnce() -> Option<String> + Send + 'static>(
+        &mut self,
+        ask: impl FnOnce() -> A,
+    ) -> Option<String> {
+        match self.asked.as_ref().map(Receiver::try_recv) {
+            Some(Err(TryRecvError::Empty)) => return self.found.clone(),
+            Some(Ok(found)) => self.found = found,
+            Some(Err(TryRecvError::Disconnected)) | None => {}
+        }
+        let (to, from) = mpsc::channel();
+        let ask = ask();
+        thread::spawn(move || {
+            // Nobody listens once the domain has ended.
+            let _ = to.send(ask());
+        });
+        self.asked = Some(from);
+        self.found.clone()
     }
 }
 
@@ -323,6 +368,35 @@ mod tests {
         for line in expected.into_iter().chain(["cmdline = \"quiet -- guest\"", "pool = \"own\""]) {
             assert!(words.lines().any(|it| it == line), "{line} in {words}");
         }
+    }
+
+    /// Goal: whoever looks never waits, and sees each answer once it is there. Method: answers come
+    /// through a channel, one when the test sends it.
+    #[test]
+    fn an_answer_is_asked_for_in_a_thread_and_not_waited_for() {
+        let (answer, answers) = mpsc::channel::<Option<String>>();
+        let answers = std::sync::Arc::new(Mutex::new(answers));
+        let ask = || {
+            let answers = answers.clone();
+            move || answers.lock().unwrap().recv().unwrap()
+        };
+        let mut watch = AffinityWatch::default();
+        for _ in 0..3 {
+            assert_eq!(watch.look(ask), None, "nothing is known yet");
+        }
+        let mut until = |expected: Option<&str>| {
+            let end = Instant::now() + CREATE_MAX;
+            while watch.look(ask).as_deref() != expected {
+                assert!(Instant::now() < end, "never {expected:?}");
+                thread::sleep(LOOK);
+            }
+        };
+        answer.send(Some("moved".to_owned())).unwrap();
+        until(Some("moved"));
+        until(Some("moved"));
+        answer.send(None).unwrap();
+        until(None);
+        answer.send(None).unwrap();
     }
 
     #[test]

@@ -66,6 +66,15 @@ pub fn clear() -> Cleared {
     cleared
 }
 
+/// Removes the domain of this process's whose making was cut off, where the store knows it by then.
+pub(super) fn clear_unfinished(name: &DomainName) {
+    let Ok(mut store) = Store::connect() else { return };
+    for (domain, _) in ours(&mut store).into_iter().filter(|(_, known)| known == name) {
+        // What is left is found when this process has ended.
+        let _ = remove(&mut store, domain);
+    }
+}
+
 /// Lists the domains of ours that the store has keys of.
 fn ours(store: &mut Store) -> Vec<(DomainId, DomainName)> {
     let numbers = store.list(DOMAINS).unwrap_or_default();

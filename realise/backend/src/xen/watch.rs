@@ -45,13 +45,14 @@ pub(super) struct EndWatch {
     xl: Xl,
     domain: DomainId,
     store: StoreWatch,
+    question: Question,
 }
 
 impl EndWatch {
     /// Begins to look, with a connection that is told of domains that end.
     pub(super) fn new(xl: Xl, domain: DomainId, store: Store) -> Self {
         let store = StoreWatch { store: Some(store), tried: Instant::now() };
-        Self { xl, domain, store }
+        Self { xl, domain, store, question: Question::default() }
     }
 
     /// Returns how the guest has ended; `None` while it has not.
@@ -59,8 +60,39 @@ impl EndWatch {
         if let Some(status) = control.status() {
             return Some(End::Told(status));
         }
-        let may_have_ended = self.store.may_have_ended(Instant::now(), watched_store);
-        may_have_ended.then(|| self.xl.has_ended(self.domain).map(End::Seen)).flatten()
+        let now = Instant::now();
+        if self.store.may_have_ended(now, watched_store) {
+            self.question.raise(now);
+        }
+        self.question.ask(now, || self.xl.has_ended(self.domain)).map(End::Seen)
+    }
+}
+
+/// The question whether the domain has ended, which stands until `xl` has answered it.
+#[derive(Debug, Default)]
+struct Question {
+    /// Instant from which it is asked; `None` while it does not stand.
+    due: Option<Instant>,
+}
+
+impl Question {
+    fn raise(&mut self, now: Instant) {
+        self.due.get_or_insert(now);
+    }
+
+    /// Returns the end that `xl` has seen, if the question is due, which stands on where `xl` can't
+    /// answer.
+    fn ask<E>(
+        &mut self,
+        now: Instant,
+        xl: impl FnOnce() -> Result<Option<String>, E>,
+    ) -> Option<String> {
+        if self.due.is_none_or(|due| now < due) {
+            return None;
+        }
+        let answer = xl();
+        self.due = answer.is_err().then(|| now + RETRY);
+        answer.ok().flatten()
     }
 }
 
@@ -112,6 +144,24 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+
+    #[test]
+    fn an_end_that_xl_could_not_confirm_is_asked_for_again() {
+        let begun = Instant::now();
+        let mut question = Question::default();
+        let no_question = || -> Result<Option<String>, ()> { panic!("nobody asks now") };
+        assert_eq!(question.ask(begun, no_question), None);
+        question.raise(begun);
+        assert_eq!(question.ask(begun, || Err(())), None, "no answer");
+        question.raise(begun);
+        assert_eq!(question.ask(begun + RETRY / 2, no_question), None, "not at once");
+        let gone = || Ok::<_, ()>(Some("it is gone".to_owned()));
+        assert_eq!(question.ask(begun + RETRY, gone).as_deref(), Some("it is gone"));
+        question.raise(begun + RETRY);
+        let not_ended = || Ok::<_, ()>(None);
+        assert_eq!(question.ask(begun + RETRY, not_ended), None, "another domain's end");
+        assert_eq!(question.ask(begun + RETRY * 9, no_question), None, "answered");
+    }
 
     /// Goal: a store that has gone is looked for now and then, and a domain that ended meanwhile is
     /// found when it is back. Method: one end of a pair of sockets is the store.

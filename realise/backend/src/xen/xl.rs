@@ -70,13 +70,15 @@ impl Xl {
         pool_with(&self.run(&["cpupool-list", "-c"]).ok()?, cpus)
     }
 
-    /// Returns how a domain has ended, in words; `None` while it has not, and where `xl` can't be
-    /// asked.
-    pub(super) fn has_ended(&self, domain: DomainId) -> Option<String> {
+    /// Returns how a domain has ended, in words; `None` while it has not.
+    ///
+    /// # Errors
+    /// [`DomainError`] where `xl` can't be asked.
+    pub(super) fn has_ended(&self, domain: DomainId) -> Result<Option<String>, DomainError> {
         match self.run(&["list", &domain.0.to_string()]) {
-            Ok(list) => ended_state(&list).map(str::to_owned),
-            Err(DomainError::Xl(ToolError::Said(_))) => Some("it is gone".to_owned()),
-            Err(_) => None,
+            Ok(list) => Ok(ended_state(&list).map(str::to_owned)),
+            Err(DomainError::Xl(ToolError::Said(_))) => Ok(Some("it is gone".to_owned())),
+            Err(error) => Err(error),
         }
     }
 
