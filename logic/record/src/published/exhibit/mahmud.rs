@@ -27,10 +27,7 @@ pub(super) const ALL: &[Exhibit] = &[
         ("mahmud2014/figure-1", "Two bare nodes, and two with four domains each, on a switch"),
         Content::Drawing,
         PLAN,
-        Some(
-            "a second node; a virtual switch; clocks synchronised by PTP; Linux in domains of Xen, \
-             as a domain has our own kernel",
-        ),
+        Some("a second node; a virtual switch; clocks synchronised by PTP"),
         "one node",
     ),
     Exhibit::of_picture(

@@ -112,7 +112,8 @@ pub(super) const ALL: &[Exhibit] = &[
         None,
         "measured instead of drawn: a container, QEMU and our monitor, which are processes of the \
          host as with type 2, and Xen, which is of type 1",
-    ),
+    )
+    .showing(Kernels::GeneralPurpose, &["tp1"]),
     Exhibit::of_picture(
         ("queiroz2023/figure-7", "The bare machine, and a hypervisor with three virtual machines"),
         Content::Drawing,

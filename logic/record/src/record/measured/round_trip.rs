@@ -33,10 +33,10 @@ pub struct RoundTripRun {
 impl RoundTripRun {
     /// Adds an earlier block of the same variant of an experiment.
     pub(super) fn join(&mut self, earlier: &Self) {
-        let (own, before) = (self.cycles as f64, earlier.cycles as f64);
-        if own + before > 0.0 {
-            let sum = self.mean_cycles_per_second * own + earlier.mean_cycles_per_second * before;
-            self.mean_cycles_per_second = sum / (own + before);
+        let seconds = self.seconds() + earlier.seconds();
+        if seconds > 0.0 {
+            let cycles = self.cycles.saturating_add(earlier.cycles);
+            self.mean_cycles_per_second = cycles as f64 / seconds;
         }
         for (count, more) in [
             (&mut self.cycles, earlier.cycles),
@@ -48,6 +48,14 @@ impl RoundTripRun {
         let slowest = self.sustained_cycles_per_second.zip(earlier.sustained_cycles_per_second);
         self.sustained_cycles_per_second = slowest.map(|(own, before)| own.min(before));
         self.first_alarm = earlier.first_alarm.clone().or(self.first_alarm.take());
+    }
+
+    /// Returns how long it took, in s, by its cycles and their rate; 0 without any.
+    fn seconds(&self) -> f64 {
+        match self.mean_cycles_per_second {
+            rate if rate > 0.0 => self.cycles as f64 / rate,
+            _ => 0.0,
+        }
     }
 
     /// Lists the numbers that exclude each other.
@@ -102,10 +110,11 @@ mod tests {
             sustained_cycles_per_second: slowest,
             first_alarm: alarm.map(str::to_owned),
         };
+        // 0.3 s and 0.2 s.
         let mut both = of(300, 1_000.0, Some(900.0), Some("later"));
-        both.join(&of(100, 600.0, Some(950.0), Some("first")));
+        both.join(&of(100, 500.0, Some(950.0), Some("first")));
         let sum =
-            RoundTripRun { lost: 2, incomplete: 4, ..of(400, 900.0, Some(900.0), Some("first")) };
+            RoundTripRun { lost: 2, incomplete: 4, ..of(400, 800.0, Some(900.0), Some("first")) };
         assert_eq!(both, sum);
         both.join(&of(0, 0.0, None, None));
         assert_eq!((both.cycles, both.sustained_cycles_per_second), (400, None));
