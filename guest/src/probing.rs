@@ -88,11 +88,7 @@ fn words(place: AddressRange) -> &'static [AtomicU64] {
 pub fn rest(apic: &Apic, pause: u64) {
     if devices::are_here() {
         apic.set_timer_vector(TIMER_VECTOR);
-        let end = apic.now().saturating_add(pause);
-        while apic.now() < end {
-            apic.set_timer(Some(end));
-            interrupts::wait();
-        }
+        sleep_until(apic, apic.now().saturating_add(pause));
         return;
     }
     // SAFETY: the port is the host's, which ignores it where it does not know it.
