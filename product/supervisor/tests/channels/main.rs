@@ -164,7 +164,7 @@ impl Site {
         while !is() {
             let events = self.client().events(0).expect("the site answers");
             let told: Vec<_> = events.iter().map(|event| (&event.kind, &event.text)).collect();
-            assert!(Instant::now() < end, "not after 20 s: {what}: {told:#?}");
+            assert!(Instant::now() < end, "not after {PATIENCE:?}: {what}: {told:#?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -185,7 +185,7 @@ impl Site {
                     return std::array::from_fn(|index| value(&paths[index]));
                 }
             }
-            assert!(Instant::now() < end, "`{partition}` can't be read for 20 s");
+            assert!(Instant::now() < end, "`{partition}` can't be read for {PATIENCE:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
