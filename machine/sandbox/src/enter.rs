@@ -3,8 +3,12 @@
 //! ```text
 //! namespaces ─► user named ─► fork ┬─► keeper: waits
 //!                                  └─► trees copied ─► new root ─► /proc ─► old root gone
-//!                                        ─► another user ─► limits ─► exec
+//!                                        ─► fork ┬─► process 1: waits
+//!                                                └─► another user ─► no rights ─► limits ─► exec
 //! ```
+//!
+//! Process 1 ends with the keeper, and all others with process 1. It is none that the program can
+//! reach: a program that were it itself could tell the kernel to let it live on.
 //!
 //! `/proc` is mounted while the old one is still there: the kernel shows a user no more of it than
 //! the user saw before. The number of a refused step travels in the error's number, above those
@@ -26,7 +30,11 @@ use rustix::process::{
     Resource, Rlimit, Signal, chdir, chroot, getegid, geteuid, pivot_root,
     set_parent_process_death_signal, setpriority_process, setrlimit, umask,
 };
-use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, set_no_new_privs, unshare_unsafe};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, UnshareFlags, capabilities,
+    clear_ambient_capability_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+    unshare_unsafe,
+};
 
 use crate::{Limits, keeper};
 
@@ -222,6 +230,13 @@ impl Entry {
             program => keeper::keep(program, self.result.as_ref(), self.limits.output_bytes),
         }
         self.make_root()?;
+        at(Step::Process, set_parent_process_death_signal(Some(Signal::KILL)))?;
+        // SAFETY: one thread; process 1 calls nothing but the system.
+        match unsafe { libc::fork() } {
+            -1 => at(Step::Process, Err(last_errno()))?,
+            0 => {}
+            program => keeper::keep(program, None, 0),
+        }
         at(Step::Rights, self.give_up_rights())?;
         at(Step::Limits, self.set_limits())?;
         at(Step::Folder, chdir(self.folder.as_c_str()))
@@ -255,7 +270,8 @@ impl Entry {
         }
         at(Step::Proc, make_folder(c"/tmp/proc"))?;
         let flags = flags | MountFlags::NOEXEC;
-        at(Step::Proc, mount(c"proc", c"/tmp/proc", c"proc", flags, c""))?;
+        // Processes alone: the rest of it is the machine's.
+        at(Step::Proc, mount(c"proc", c"/tmp/proc", c"proc", flags, c"subset=pid"))?;
         at(Step::Leave, leave_root())
     }
 
@@ -268,6 +284,14 @@ impl Entry {
             // SAFETY: as above.
             call(unsafe { libc::syscall(libc::SYS_setresuid, STRANGER, STRANGER, STRANGER) })?;
         }
+        if !self.has_rights {
+            // The user of this namespace may be its root, who would get all rights by `exec`.
+            set_capabilities_secure_bits(CapabilitiesSecureBits::NO_ROOT)?;
+        }
+        clear_ambient_capability_set()?;
+        let none = CapabilitySet::empty();
+        let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+        set_capabilities(None, sets)?;
         set_no_new_privs(true)?;
         // A change of user forgets it, so it comes last.
         set_parent_process_death_signal(Some(Signal::KILL))?;

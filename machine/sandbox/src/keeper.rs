@@ -1,8 +1,9 @@
 //! The keeper of a sandbox: waits for the program, and takes its result out.
 //!
 //! It sees the program's root, but is outside of its namespace of processes, so that the program
-//! can't reach it. What the program has left is not trusted: it is copied only if it is a plain
-//! file of an allowed size.
+//! can't reach it. Process 1 of that namespace keeps the program likewise, and takes nothing out.
+//! What the program has left is not trusted: it is copied only if it is a plain file of an allowed
+//! size.
 // UNSAFETY: a process that was forked ends without running anything of its parent's.
 
 use std::fs::File;
