@@ -80,7 +80,7 @@ fn check_headers<R: Read>(
     let entries = archive.entries().map_err(|error| to.unreadable(&error))?;
     let mut count = 0;
     for entry in entries.raw(true) {
-        let entry = entry.map_err(|error| to.unreadable(&error))?;
+        let mut entry = entry.map_err(|error| to.unreadable(&error))?;
         count += 1;
         let limit = |what, most| Err(ProgramsError::Limit { what, most });
         // A file has two extensions at most that matter: its name, and that of a link.
@@ -97,8 +97,23 @@ fn check_headers<R: Read>(
         if is_extension && entry.size() > HEADER_BYTES_MAX {
             return limit(LimitedQuantity::Header, HEADER_BYTES_MAX);
         }
+        if matches!(entry.header().entry_type(), EntryType::XHeader | EntryType::XGlobalHeader) {
+            let mut records = Vec::new();
+            entry.read_to_end(&mut records).map_err(|error| to.unreadable(&error))?;
+            // The next header would lie elsewhere than this look at them finds it.
+            if has_size(&records) {
+                let why = "it gives the size of a file twice".to_owned();
+                return Err(ProgramsError::Archive { why });
+            }
+        }
     }
     Ok(())
+}
+
+/// Returns `true` if records of an extended header, or what can't be read as such, may give a size.
+fn has_size(records: &[u8]) -> bool {
+    tar::PaxExtensions::new(records)
+        .any(|record| record.map_or(true, |record| record.key_bytes() == b"size"))
 }
 
 const fn kind_of(kind: EntryType) -> &'static str {

@@ -11,7 +11,7 @@ use crate::ProgramsError;
 use crate::record::{
     Authorship, BuildRecord, DeployPlace, Deployment, DeploymentOutcome, ProgramEntry, Version,
 };
-use crate::unpacked::Contents;
+use crate::unpacked::{Contents, FILE_ROOM_BYTES};
 
 /// The form of the tables, kept in the file.
 const FORM: i64 = 1;
@@ -117,11 +117,13 @@ impl Index {
         Ok(found.map_err(|error| self.of(error))?.is_some())
     }
 
-    /// Returns the bytes of all versions; the same files count once.
+    /// Returns the room that all versions take, in bytes; the same files count once.
     pub(crate) fn kept_bytes(&self) -> Result<u64, ProgramsError> {
-        let query = "SELECT coalesce(sum(bytes), 0) FROM (SELECT max(bytes) AS bytes FROM versions
-                     GROUP BY sha256)";
-        self.connection.query_row(query, [], |row| row.get(0)).map_err(|error| self.of(error))
+        let query = "SELECT coalesce(sum(room), 0) FROM (SELECT max(bytes + files * ?1) AS room
+                     FROM versions GROUP BY sha256)";
+        let read = |row: &Row<'_>| row.get(0);
+        let room = self.connection.query_row(query, [FILE_ROOM_BYTES], read);
+        room.map_err(|error| self.of(error))
     }
 
     /// Returns the sums of all versions.

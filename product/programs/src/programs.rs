@@ -19,7 +19,7 @@ use crate::upload::{Upload, Whole};
 pub const PROGRAM_COUNT_MAX: u64 = 1000;
 /// The most versions of a program.
 pub const VERSION_COUNT_MAX: usize = 50;
-/// The most bytes of all versions.
+/// The most bytes of all versions, and 4 KiB for each of their files.
 pub const KEPT_BYTES_MAX: u64 = 4 << 30;
 
 const DATABASE: &str = "programs.db";
@@ -101,7 +101,7 @@ impl Programs {
         if let Some(newest) = newest.filter(|newest| newest.sha256 == contents.sha256) {
             return Ok(newest);
         }
-        check_room(&index, program, contents.bytes)?;
+        check_room(&index, program, contents.room_bytes())?;
         let place = self.versions.join(&contents.sha256);
         if !place.exists() {
             fs::rename(files, &place).map_err(ProgramsError::io(&place, "made"))?;

@@ -20,6 +20,9 @@ pub(crate) const FREE_BYTES: u64 = 1 << 20;
 /// The most files and folders of a program.
 pub const FILE_COUNT_MAX: u64 = 10_000;
 
+/// Room that a file takes beside its bytes.
+pub(crate) const FILE_ROOM_BYTES: u64 = 4 << 10;
+
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// The sum over all files of a program.
@@ -29,6 +32,13 @@ pub(crate) struct Contents {
     pub(crate) sha256: String,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
+}
+
+impl Contents {
+    /// Returns the room that they take, in bytes.
+    pub(crate) fn room_bytes(&self) -> u64 {
+        self.bytes.saturating_add(self.files.saturating_mul(FILE_ROOM_BYTES))
+    }
 }
 
 /// Files as they are unpacked.

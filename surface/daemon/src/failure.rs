@@ -148,7 +148,7 @@ fn of_sites(error: &SitesError) -> Status {
     let told = Causes(error).to_string();
     match error {
         SitesError::Programs(programs) => of_programs(programs),
-        SitesError::NoVersion { .. } => Status::not_found(told),
+        SitesError::NoSite { .. } | SitesError::NoVersion { .. } => Status::not_found(told),
         SitesError::NothingBefore { .. } => Status::failed_precondition(told),
         SitesError::Busy { .. } => Status::aborted(told),
         SitesError::TooMany { .. } => Status::resource_exhausted(told),

@@ -18,6 +18,12 @@ pub enum SitesError {
         /// The number that was given.
         number: u64,
     },
+    /// The name is none of a site whose text was received.
+    #[error("no text of a site `{site}` was received")]
+    NoSite {
+        /// Name of the site.
+        site: String,
+    },
     /// No other version came up before the one that runs.
     #[error("no version of site `{site}` was up before; apply a text")]
     NothingBefore {

@@ -166,8 +166,11 @@ impl SiteStore {
         Ok((Staged(folder), chosen))
     }
 
-    /// Makes and returns the folder of a site.
+    /// Makes and returns the folder of a site, whose name may be from anybody.
     fn made(&self, site: &str) -> Result<PathBuf, SitesError> {
+        if !is_plain(site) {
+            return Err(SitesError::NoSite { site: site.to_owned() });
+        }
         let folder = self.folder.join(site);
         if !folder.is_dir() {
             let listed = fs::read_dir(&self.folder);
@@ -375,4 +378,21 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 
 fn sum(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_to_no_other_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SiteStore::open(&folder.path().join("sites")).unwrap();
+        let beside = folder.path().join("beside");
+        for name in [beside.to_str().unwrap(), "../beside", "..", "", "a/b", "incoming/."] {
+            assert!(matches!(store.lock(name), Err(SitesError::NoSite { .. })), "{name}");
+        }
+        assert!(!beside.exists());
+        store.lock("line-1").unwrap();
+    }
 }

@@ -86,6 +86,7 @@ fn hostile_entries_are_refused_and_nothing_is_left() {
         (with("p", EntryType::Fifo), "`p` is a pipe"),
         (tar(&[("x", EntryType::XHeader, &big_header)]), "a header of the archive is too large"),
         (tar(&[("x", EntryType::GNULongName, &big_header)]), "a header of the archive"),
+        (tar(&[("x", EntryType::XHeader, b"10 size=0\n"), good]), "the size of a file twice"),
         (gz(b"no tar at all"), "no known kind|can't be read|no files"),
         (b"MZ\x90\0".to_vec(), "its first bytes are of no known kind"),
         (zip(&[("a.c", SERVO)])[..60].to_vec(), "the archive can't be read"),
