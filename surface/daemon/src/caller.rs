@@ -80,6 +80,11 @@ impl Caller {
         }
     }
 
+    /// Returns `true` if it is a user of this machine, by the kernel's word.
+    pub(crate) fn is_at_the_socket(&self) -> bool {
+        self.entrance == Entrance::Socket
+    }
+
     /// Returns the caller as a page of its own, which may do what `role` may.
     pub(crate) fn on_the_page(&self, role: Role) -> Self {
         Self { entrance: Entrance::Page, role, agent: String::new(), ..self.clone() }

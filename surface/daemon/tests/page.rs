@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quietcore_daemon::{Daemon, LinkError, ask_for_link};
 use quietcore_supervisor::fake::{FakeProgram, FakeSite};
@@ -153,8 +153,40 @@ fn a_link_opens_the_page_once_and_in_its_role() {
     assert!(bench.call(sites, Some(&viewer)).contains(UNAUTHENTICATED));
 }
 
-/// Goal: a viewer can't make a link for more, neither on the page nor elsewhere.
-/// Method: a page of a viewer asks for a link; the socket is asked for a role that is none.
+/// Goal: other users of the machine can't take all connections, and somebody known keeps his.
+/// Method: one connection that says nothing, and one on which a session is shown.
+#[test]
+fn a_connection_without_a_session_is_closed_and_another_stays() {
+    let bench = Bench::new();
+    let admin = bench.session("admin");
+    let address = SocketAddr::from(([127, 0, 0, 1], bench.port));
+    let connect = || {
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        stream
+    };
+    let request = format!(
+        "GET /session HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nauthorization: Bearer {admin}\r\n\r\n",
+        bench.port
+    );
+    let ask = |stream: &mut TcpStream| {
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = [0; 2048];
+        let read = stream.read(&mut answer).expect("it answers");
+        assert!(answer[..read].starts_with(b"HTTP/1.1 200 "));
+    };
+    let (mut known, mut silent) = (connect(), connect());
+    ask(&mut known);
+    let begun = Instant::now();
+    // A connection that is closed ends, or is reset.
+    assert_eq!(silent.read(&mut [0; 1]).unwrap_or(0), 0, "nothing is said");
+    assert!(begun.elapsed() < PATIENCE, "it was closed, not waited for");
+    ask(&mut known);
+}
+
+/// Goal: a viewer can't make a link for more, neither on the page nor elsewhere, and a page makes
+/// none at all: sessions would follow each other without end.
+/// Method: a page of a viewer asks for links; the socket is asked for a role that is none.
 #[test]
 fn a_link_gives_no_more_than_its_maker_has() {
     let bench = Bench::new();
@@ -163,8 +195,12 @@ fn a_link_gives_no_more_than_its_maker_has() {
     let message = [&[0, 0, 0, 0, 7, 0x0a, 5], b"admin".as_slice()].concat();
     let bearer = format!("Bearer {viewer}");
     let headers = [("content-type", "application/grpc-web+proto"), ("authorization", &*bearer)];
-    let refused = bench.send("POST /quietcore.v1.PageService/CreateLink", &headers, &message);
+    let make =
+        |message: &[u8]| bench.send("POST /quietcore.v1.PageService/CreateLink", &headers, message);
+    let refused = make(&message);
     assert!(refused.contains(PERMISSION_DENIED), "{refused}");
+    let refused = make(&[0; 5]);
+    assert!(refused.contains("run%20%60quietcored%20link%60%20there"), "{refused}");
     let runtime = Runtime::new().expect("threads");
     let socket = bench.places.daemon_socket();
     let refused = runtime.block_on(ask_for_link(&socket, Some("root"))).expect_err("it is no role");

@@ -76,7 +76,7 @@ impl Gate {
             Some(Arrival::Network(arrival)) => {
                 let shown = shown(request.headers(), arrival);
                 let identity = self.identify(shown.as_ref(), arrival.address())?;
-                arrival.make_known();
+                arrival.known().set();
                 self.check_rate(&identity)?;
                 let caller = Caller::from_network(identity, agent);
                 caller.check_role(calls::role(path), call_of(path))?;
@@ -89,7 +89,7 @@ impl Gate {
                 }
                 Err(refused) => Err(refused),
             },
-            Some(Arrival::Page) => self.admit_page(request.headers(), path),
+            Some(Arrival::Page(_)) => self.admit_page(request.headers(), path),
             None => Err(Status::unauthenticated(NO_CREDENTIAL)),
         }
     }

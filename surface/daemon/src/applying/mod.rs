@@ -15,12 +15,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use quietcore_programs::sites::{ApplicationOutcome, SiteStore, SiteText, SiteVersion};
+use quietcore_programs::sites::{ApplicationOutcome, SiteStore, SiteText, SiteVersion, SitesError};
 use quietcore_programs::{DeployPlace, DeploymentOutcome};
 use quietcore_site::SITE_BYTES_MAX;
 use quietcore_supervisor::control::{ControlError, ErrorKind};
 use quietcore_supervisor::places::RunningSite;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
 
 use crate::caller::Caller;
 use crate::failure::CallError;
@@ -36,8 +37,8 @@ pub(crate) struct Applying {
     received: Received,
     store: Arc<OnceLock<SiteStore>>,
     opening: Arc<Mutex<()>>,
-    /// Held while something is planned.
-    planning: Arc<Mutex<()>>,
+    /// Its one place is taken while something is planned.
+    planning: Arc<Semaphore>,
 }
 
 /// A site that runs.
@@ -61,7 +62,8 @@ pub(crate) struct Outcome {
 impl Applying {
     pub(crate) fn new(received: &Received) -> Self {
         let received = received.clone();
-        Self { received, store: <_>::default(), opening: <_>::default(), planning: <_>::default() }
+        let planning = Arc::new(Semaphore::new(1));
+        Self { received, store: <_>::default(), opening: <_>::default(), planning }
     }
 
     /// Returns what is kept, which is opened if it is not.
@@ -154,6 +156,9 @@ impl Applying {
     /// `FAILED_PRECONDITION` if there is none, or it did not come up.
     pub(crate) fn bring_back(&self, site: &str, caller: &Caller) -> Result<Outcome, CallError> {
         let store = self.store()?;
+        if store.versions(site)?.is_empty() {
+            return Err(SitesError::NoSite { site: site.to_owned() }.into());
+        }
         let lock = store.lock(site)?;
         let found = self.find(site)?;
         let running = found.as_ref().and_then(|found| found.number);

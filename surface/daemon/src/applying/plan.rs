@@ -1,22 +1,42 @@
 //! The plan of a text: `quietcore plan --json`, in folders that are removed afterwards.
 
-use std::sync::PoisonError;
+use std::sync::Arc;
 
 use quietcore_api::v1;
 use quietcore_programs::sites::SiteText;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+use tonic::Status;
 
 use super::command::{self, PLAN_TIME_MAX, Request};
 use super::{Applying, refused};
 use crate::failure::CallError;
 
+/// The right to make a plan: one is made at a time.
+#[derive(Debug)]
+pub(crate) struct PlanTurn {
+    _place: OwnedSemaphorePermit,
+}
+
 impl Applying {
-    /// Plans a text. One plan is made at a time.
+    /// Waits for the turn to make a plan, which takes no place of other calls meanwhile.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` as the daemon ends.
+    pub(crate) async fn turn_to_plan(&self) -> Result<PlanTurn, Status> {
+        let turn = Arc::clone(&self.planning).acquire_owned().await;
+        turn.map(|_place| PlanTurn { _place }).map_err(|_| Status::unavailable("the daemon ends"))
+    }
+
+    /// Plans a text, within [`PLAN_TIME_MAX`].
     ///
     /// # Errors
     /// A program that was not sent; `FAILED_PRECONDITION` if there is no plan.
-    pub(crate) fn plan(&self, text: &SiteText) -> Result<v1::PlanSiteResponse, CallError> {
-        let _alone = self.planning.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn plan(
+        &self,
+        text: &SiteText,
+        _turn: PlanTurn,
+    ) -> Result<v1::PlanSiteResponse, CallError> {
         let programs = self.received.programs()?;
         let staged = self.store()?.stage(text, &programs)?;
         let (file, state) = (staged.site_file(), staged.folder().join("state"));

@@ -25,7 +25,22 @@ pub(crate) enum Arrival {
     /// Over the network, by TLS.
     Network(Arc<NetworkArrival>),
     /// By a browser of this machine.
-    Page,
+    Page(Known),
+}
+
+/// Takes note of the first call that was let in on a connection, which may stay then.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known(Arc<AtomicBool>);
+
+impl Known {
+    /// Lets the connection stay: a call was let in.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A connection over the network, as its calls see it.
@@ -33,7 +48,7 @@ pub(crate) enum Arrival {
 pub(crate) struct NetworkArrival {
     address: IpAddr,
     certificate: Option<Vec<u8>>,
-    known: AtomicBool,
+    known: Known,
 }
 
 impl NetworkArrival {
@@ -47,9 +62,9 @@ impl NetworkArrival {
         self.certificate.as_deref()
     }
 
-    /// Takes note that a call was let in: the connection may stay.
-    pub(crate) fn make_known(&self) {
-        self.known.store(true, Ordering::Relaxed);
+    /// Returns whether a call was let in.
+    pub(crate) fn known(&self) -> &Known {
+        &self.known
     }
 }
 
@@ -93,7 +108,7 @@ impl Connection {
     ) -> Self {
         let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         let certificate = shown.map(|certificate| certificate.to_vec());
-        let arrival = NetworkArrival { address, certificate, known: AtomicBool::new(false) };
+        let arrival = NetworkArrival { address, certificate, known: Known::default() };
         Self {
             stream: Stream::Network(Box::new(stream)),
             arrival: Arrival::Network(Arc::new(arrival)),
@@ -106,18 +121,21 @@ impl Connection {
     pub(crate) fn of_page(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
         Self {
             stream: Stream::Page(stream),
-            arrival: Arrival::Page,
-            end: None,
+            arrival: Arrival::Page(Known::default()),
+            end: Some(Box::pin(sleep(UNKNOWN_TIME))),
             _place: Some(Place::Page { _place: place }),
         }
     }
 
     /// Returns `true` when the time of a connection is over on which nobody has become known.
     fn is_over(&mut self, context: &mut Context<'_>) -> bool {
-        let (Arrival::Network(arrival), Some(end)) = (&self.arrival, &mut self.end) else {
-            return false;
+        let Some(end) = &mut self.end else { return false };
+        let known = match &self.arrival {
+            Arrival::Socket(_) => return false,
+            Arrival::Network(arrival) => &arrival.known,
+            Arrival::Page(known) => known,
         };
-        if arrival.known.load(Ordering::Relaxed) {
+        if known.is_set() {
             self.end = None;
             return false;
         }
@@ -139,7 +157,7 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // HTTP/2 reads all the time, so the end is seen though nothing comes.
+        // The server reads all the time, so the end is seen though nothing comes.
         if self.is_over(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }

@@ -78,17 +78,20 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if !matches!(request.extensions().get(), Some(Arrival::Page)) {
+        let Some(Arrival::Page(known)) = request.extensions().get().cloned() else {
             return Box::pin(self.inner.call(request));
-        }
+        };
         if !is_of_this_page(request.headers()) {
             let refused = text(StatusCode::FORBIDDEN, "this page is for browsers of this machine");
             return Box::pin(async { Ok(refused) });
         }
+        let caller = session(request.headers()).and_then(|it| self.page.caller(it));
+        if caller.is_some() {
+            known.set();
+        }
         match (request.method(), request.uri().path()) {
             (&Method::GET, "/session") => {
-                let shown = session(request.headers());
-                let answer = match shown.and_then(|session| self.page.caller(session)) {
+                let answer = match caller {
                     Some(caller) => described(&caller, None),
                     None => no_session(),
                 };
@@ -109,10 +112,7 @@ where
                 };
                 Box::pin(async { Ok(answer) })
             }
-            (&Method::POST, _) => {
-                let caller = session(request.headers()).and_then(|it| self.page.caller(it));
-                Box::pin(call(self.inner.clone(), request, caller.is_some()))
-            }
+            (&Method::POST, _) => Box::pin(call(self.inner.clone(), request, caller.is_some())),
             _ => Box::pin(async { Ok(answer(StatusCode::METHOD_NOT_ALLOWED, Bytes::new())) }),
         }
     }

@@ -40,6 +40,11 @@ impl PageService for PageCalls {
             word => word.parse::<Role>().map_err(|it| CallError::Argument(it.to_string()))?,
         };
         caller.check_role(role, "CreateLink")?;
+        // Nobody could revoke a session that outlives its maker's credential.
+        if !caller.is_at_the_socket() {
+            let told = "a link is made on the machine itself; run `quietcored link` there";
+            return Err(Status::failed_precondition(told));
+        }
         let intention = Intention {
             who: caller.who(),
             call: "PageService/CreateLink".to_owned(),

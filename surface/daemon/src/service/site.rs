@@ -120,10 +120,11 @@ impl SiteService for SiteCalls {
         let caller = Caller::of(&request)?;
         let PlanSiteRequest { toml, programs } = request.into_inner();
         let applying = self.applying.clone();
+        let turn = applying.turn_to_plan().await?;
         let plan = move |_: &places::Places| {
             let text = read_text(&toml, programs)?;
             caller.check_site(text.site())?;
-            applying.plan(&text)
+            applying.plan(&text, turn)
         };
         Ok(Response::new(self.sites.wait_for(plan).await?))
     }
@@ -175,7 +176,11 @@ impl SiteService for SiteCalls {
         let applying = self.applying.clone();
         let list = move |_: &places::Places| {
             caller.check_site(&site)?;
-            versions(&applying, &site)
+            let mut versions = versions(&applying, &site)?;
+            for version in &mut versions {
+                version.programs.retain(|it| caller.grants().has_partition(&site, &it.partition));
+            }
+            Ok(versions)
         };
         let versions = self.sites.wait_for(list).await?;
         Ok(Response::new(ListSiteVersionsResponse { versions }))
@@ -190,7 +195,8 @@ impl SiteService for SiteCalls {
         let site = self.sites.named(site, &caller).await?;
         let applying = self.applying.clone();
         let get = move |_: &places::Places| {
-            caller.check_site(&site)?;
+            // A text tells about all partitions.
+            caller.check_whole_site(&site)?;
             get(&applying, site, version)
         };
         Ok(Response::new(self.sites.wait_for(get).await?))
