@@ -103,8 +103,17 @@ stage.testFake("the audit trail comes by pages, and is filtered by who", async d
     const count = daemon.world.entries.length;
     await shows(page, ".pages", new RegExp(`to ${count} of ${count}`));
     while ((await page.$(".pages button:last-of-type:enabled")) !== null) {
+      const before = await page.$eval(".pages", ({ textContent }) => textContent);
       await click(page, ".pages button:last-of-type");
-      await page.waitForSelector(".pages button:enabled");
+      // Right after the click both buttons are as they were: the page asks first.
+      await page.waitForFunction(
+        text => {
+          const pages = document.querySelector(".pages");
+          return pages?.textContent !== text && pages?.querySelector("button:enabled") !== null;
+        },
+        {},
+        before,
+      );
     }
     await shows(page, ".audit tbody tr:last-child", /1 .*anna/);
     await page.locator("input.who").fill("bert");
