@@ -64,7 +64,9 @@ impl EndWatch {
         if self.store.may_have_ended(now, watched_store) {
             self.question.raise(now);
         }
-        self.question.ask(now, || self.xl.has_ended(self.domain)).map(End::Seen)
+        let seen = self.question.ask(now, || self.xl.has_ended(self.domain))?;
+        // It may have left one while `xl` looked.
+        Some(control.status().map_or(End::Seen(seen), End::Told))
     }
 }
 
