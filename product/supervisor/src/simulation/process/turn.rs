@@ -44,6 +44,13 @@ impl Turn {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes the other thread, after the lock is free: woken before, it would sleep again at once.
+    fn hand_over<'t>(&'t self, state: MutexGuard<'t, State>) -> MutexGuard<'t, State> {
+        drop(state);
+        self.changed.notify_all();
+        self.state()
+    }
+
     /// Lets the process run until an instant. Returns at once if it has ended.
     pub(in crate::simulation) fn grant(&self, until: Nanos) {
         let mut state = self.state();
@@ -55,7 +62,7 @@ impl Turn {
             return;
         }
         state.is_its_turn = true;
-        self.changed.notify_all();
+        state = self.hand_over(state);
         while state.is_its_turn && state.ended.is_none() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -80,7 +87,8 @@ impl Turn {
         while !state.is_its_turn || (state.until < instant && !state.is_killed) {
             if state.is_its_turn {
                 state.is_its_turn = false;
-                self.changed.notify_all();
+                state = self.hand_over(state);
+                continue;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
