@@ -202,7 +202,8 @@ fn an_image_is_used_once_and_has_to_be_one() {
 #[test]
 fn a_console_that_is_flooded_fills_no_disk() {
     let mut site = Site::new(System::Flood);
-    site.up("", "").unwrap();
+    // It has no time to hear that it is to shut down.
+    site.up(", shutdown = \"1 s\"", "").unwrap();
     site.wait_for_console("hello from the disk");
     std::thread::sleep(Duration::from_secs(3));
     let path = site.desk().console.expect("it has a console");
