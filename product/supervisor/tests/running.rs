@@ -5,7 +5,7 @@
 
 mod site;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use quietcore_exchange::{TRACE_VARIABLES_MAX, TraceStep};
@@ -218,28 +218,19 @@ fn a_program_that_fails_in_its_first_step_is_not_restarted_for_ever() {
 }
 
 /// Goal: a restart after a fault that can't be done is tried again.
-/// Method: the loadable module is away while the program crashes, and comes back.
+/// Method: the site's builds are away while the program crashes, and come back.
 #[test]
 fn a_restart_that_is_refused_is_tried_again() {
     let patient = SITE.replace("limit = 3, wait = \"10 ms\"", "limit = 100, wait = \"200 ms\"");
     let site = Site::up(&patient, "counter");
-    let module = find_module(&site.folder.path().join("state")).expect("the loadable module");
-    let away = module.with_extension("away");
-    std::fs::rename(&module, &away).unwrap();
+    let away = site.builds.with_extension("away");
+    std::fs::rename(&site.builds, &away).unwrap();
     site.change(ChangeKind::Set, "counter_P.misbehave", Some("1"));
     let text = site.wait_for_event("restart-refused");
     assert!(text.starts_with("the program could not be started anew after its fault: "), "{text}");
-    std::fs::rename(&away, &module).unwrap();
+    std::fs::rename(&away, &site.builds).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
     assert!(site.client().list().unwrap()[0].restarts >= 2);
-}
-
-fn find_module(folder: &Path) -> Option<PathBuf> {
-    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).find_map(|path| {
-        let is_module =
-            path.extension().is_some_and(|extension| extension == "so" || extension == "elf");
-        if is_module { Some(path) } else { find_module(&path) }
-    })
 }
 
 #[test]

@@ -5,6 +5,8 @@
 
 #[path = "../site/backend.rs"]
 mod backend;
+#[path = "../site/builds.rs"]
+mod builds;
 mod host;
 mod nonsense;
 mod notified;
@@ -107,10 +109,18 @@ const COM_TIMEOUT: f64 = 144.0;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 struct Site {
-    /// Dropped first: the site comes down before its folders go.
     running: Option<Running>,
     folder: tempfile::TempDir,
+    builds: PathBuf,
     _alone: MutexGuard<'static, ()>,
+}
+
+/// Keeps its builds for other tests, once it is down.
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.running = None;
+        builds::keep("cell", &self.builds);
+    }
 }
 
 impl Site {
@@ -120,17 +130,21 @@ impl Site {
         for model in ["sender", "receiver", "lone", "notified"] {
             copy_model(model, &folder.path().join(model));
         }
-        let mut site = Self { folder, running: None, _alone: alone };
+        let mut site = Self { folder, running: None, builds: PathBuf::new(), _alone: alone };
         site.start(text);
         site
     }
 
     fn start(&mut self, text: &str) {
+        let site_file = self.folder.path().join("cell.toml");
+        let state = self.places().state_folder("cell", &site_file).expect("a folder");
+        self.builds = state.join("builds");
+        builds::lend("cell", &self.builds);
         let text = realised(text);
         let checked = quietcore_site::read("cell.toml", text.as_bytes(), &catalogue());
         let plan = Plan {
             site: Arc::new(checked.unwrap_or_else(|error| panic!("{error}"))),
-            site_file: self.folder.path().join("cell.toml"),
+            site_file,
             runtime: runtime(),
             start: Restart::Cold,
             controls: None,

@@ -1,10 +1,11 @@
 //! A running site for tests: a small program in a real partition, and a client beside it.
 
 mod backend;
+mod builds;
 mod runtime;
 
 use std::error::Error as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,10 @@ pub(crate) struct Site {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) running: Option<Running>,
     text: String,
+    /// Name of the folder of its first model, by which its builds are kept for other tests.
+    model: String,
+    /// Folder of its builds.
+    pub(crate) builds: PathBuf,
 }
 
 /// Shows what the site reported if the test fails, and brings the site down before its folders go.
@@ -60,6 +65,7 @@ impl Drop for Site {
             }
         }
         self.running = None;
+        builds::keep(&self.model, &self.builds);
     }
 }
 
@@ -69,7 +75,9 @@ impl Site {
         let name = Path::new(model).file_name().expect("the name of a folder");
         let folder = tempfile::tempdir().expect("a folder");
         copy_model(model, &folder.path().join(name), &[]);
-        let mut site = Self { folder, running: None, text: realised(text) };
+        let model = name.to_string_lossy().into_owned();
+        let mut site =
+            Self { folder, running: None, text: realised(text), model, builds: PathBuf::new() };
         site.start(Restart::Warm).unwrap_or_else(|error| panic!("{error}"));
         site
     }
@@ -81,13 +89,17 @@ impl Site {
     pub(crate) fn start(&mut self, start: Restart) -> Result<(), String> {
         let site = quietcore_site::read("press.toml", self.text.as_bytes(), &catalogue());
         let site = site.expect("a good site file");
+        let site_file = self.folder.path().join("press.toml");
+        let state = self.places().state_folder(site.name(), &site_file).expect("a folder");
+        self.builds = state.join("builds");
+        builds::lend(&self.model, &self.builds);
         let store = || Store::new(self.folder.path().join("journal"));
         let changes =
             !site.traffic().is_empty() || !site.cards().is_empty() || !site.pools().is_empty();
         let controls = changes.then(|| Controls::new(LiveSettings::default(), store()));
         let plan = Plan {
             site: Arc::new(site),
-            site_file: self.folder.path().join("press.toml"),
+            site_file,
             runtime: runtime(),
             start,
             controls,

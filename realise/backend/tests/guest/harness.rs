@@ -1,10 +1,11 @@
 //! A guest with a program in C, in a machine of its own, and the questions that tests ask it.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use quietcore_boot::places::{EXCHANGE, POST, PROGRAM_CODE, PROGRAM_DATA};
@@ -111,8 +112,20 @@ pub(crate) fn program(slot: usize, build: u32) -> ProgramImage {
     compile("program.c", slot, build)
 }
 
-/// Compiles a program of this folder for a slot.
-pub(crate) fn compile(source: &str, slot: usize, build: u32) -> ProgramImage {
+/// Programs by their source, slot and build.
+type Compiled = BTreeMap<(&'static str, usize, u32), Vec<u8>>;
+
+/// Returns a program of this folder, compiled for a slot by the first test that asks for it: in an
+/// emulated machine the compiler takes seconds.
+pub(crate) fn compile(source: &'static str, slot: usize, build: u32) -> ProgramImage {
+    static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let file =
+        compiled.entry((source, slot, build)).or_insert_with(|| run_compiler(source, slot, build));
+    ProgramImage::parse(file).expect("a program for a guest")
+}
+
+fn run_compiler(source: &str, slot: usize, build: u32) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guest");
     let out = tempfile::NamedTempFile::new().expect("a file");
     let output = Command::new("gcc")
@@ -134,8 +147,7 @@ pub(crate) fn compile(source: &str, slot: usize, build: u32) -> ProgramImage {
         .output()
         .expect("gcc is there");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let file = std::fs::read(out.path()).expect("it was built");
-    ProgramImage::parse(&file).expect("a program for a guest")
+    std::fs::read(out.path()).expect("it was built")
 }
 
 /// The console and the end of a guest.
@@ -398,7 +410,7 @@ pub(crate) fn run_build(
 
 /// Runs a job like [`run`], with another program of this folder.
 pub(crate) fn run_program(
-    source: &str,
+    source: &'static str,
     job: GuestJob,
     options: &Options,
     ask: impl FnOnce(&mut Guest<'_>) + Send,
