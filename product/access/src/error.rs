@@ -66,7 +66,10 @@ pub enum AccessError {
     #[error("{0} grants; a credential has at most {GRANTS_MAX}; grant whole sites")]
     Grants(usize),
     /// The registry is full.
-    #[error("the registry holds {CREDENTIALS_MAX} credentials; let some expire")]
+    #[error(
+        "the registry is full: it holds {CREDENTIALS_MAX} credentials, and 16 MiB with their \
+         grants; let some expire, or grant whole sites"
+    )]
     Full,
     /// Nothing that holds has this name or serial number.
     #[error("nothing that holds is called `{}`; `quietcore auth list` shows what was handed out",

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::AccessError;
 
 /// The largest file that is read, in bytes.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const FILE_BYTES_MAX: u64 = 16 << 20;
 /// Number of tries for the lock, and the time between two: 5 s in all.
 const TRIES: u32 = 100;
 const TRY_AGAIN: Duration = Duration::from_millis(50);
@@ -43,7 +43,10 @@ pub(crate) fn read(path: &Path) -> Result<String, AccessError> {
         if !file.metadata()?.is_file() {
             return Err(io::Error::other("it is no plain file"));
         }
-        file.take(FILE_BYTES_MAX).read_to_string(&mut text)
+        if file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)? as u64 > FILE_BYTES_MAX {
+            return Err(io::Error::other("it is larger than 16 MiB"));
+        }
+        Ok(())
     });
     read.map_err(AccessError::io(path, "read"))?;
     Ok(text)

@@ -135,10 +135,15 @@ impl Registry {
         Ok(read)
     }
 
-    /// Writes the file whole.
+    /// Writes the file whole. One that is too large to be read again is not written; a revocation
+    /// makes it no larger.
     pub(crate) fn write(&self, path: &Path) -> Result<(), AccessError> {
         let text = serde_json::to_string_pretty(self).expect("all of it can be written as JSON");
-        files::write_whole(path, &(text + "\n"))
+        let text = text + "\n";
+        if text.len() as u64 > files::FILE_BYTES_MAX {
+            return Err(AccessError::Full);
+        }
+        files::write_whole(path, &text)
     }
 
     /// Returns the credentials, the oldest first.
@@ -176,5 +181,51 @@ impl Registry {
                 it.clone()
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter::repeat_n;
+
+    use super::*;
+    use crate::GRANTS_MAX;
+
+    /// Returns a credential of the largest size.
+    fn largest() -> Credential {
+        let name = "n".repeat(64);
+        let grant = format!("{name}/{name}").parse().expect("a grant");
+        let now = Timestamp::now();
+        Credential {
+            serial: "4f00000000000001".to_owned(),
+            kind: CredentialKind::Certificate,
+            name: "anna".parse().expect("a name"),
+            role: Role::Viewer,
+            grants: Grants::new(vec![grant; GRANTS_MAX]),
+            issued_at: now,
+            expires_at: now + SignedDuration::from_hours(1),
+            revoked: false,
+            sha256: "0".repeat(64),
+        }
+    }
+
+    /// Goal: what was handed out can be revoked, however much it is.
+    #[test]
+    fn a_registry_that_could_not_be_read_again_is_not_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("registry.json");
+        let mut registry = Registry::default();
+        let bytes_each = serde_json::to_string_pretty(&largest()).expect("JSON").len() as u64;
+        let too_many = files::FILE_BYTES_MAX.div_ceil(bytes_each) as usize;
+        assert!(too_many < CREDENTIALS_MAX, "their number does not keep it small");
+        registry.credentials.extend(repeat_n(largest(), too_many));
+        assert!(matches!(registry.write(&path), Err(AccessError::Full)));
+        assert!(!path.exists());
+        // Lines are indented in the file.
+        registry.credentials.truncate(too_many * 4 / 5);
+        registry.write(&path).expect("it is small enough");
+        let mut read = Registry::read(&path).expect("it can be read");
+        assert_eq!(read.revoke("anna", Timestamp::now()).len(), too_many * 4 / 5);
+        read.write(&path).expect("it is no larger");
     }
 }
