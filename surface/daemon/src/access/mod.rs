@@ -1,27 +1,29 @@
 //! Access: one layer before all services lets calls in, and puts their [`Caller`] into them.
 //!
 //! The answer of a call from the network is watched as long as it goes on: a stream ends within
-//! [`LOOK`] after its credential has.
+//! [`LOOK`] after its credential has, and so does one whose client takes nothing.
 //!
 //! [`Caller`]: crate::caller::Caller
 
 mod gate;
 pub(crate) mod rates;
 
+use std::mem;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::time::{Instant, Interval, interval_at};
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, Request, Response};
 use tonic::codegen::{BoxFuture, Bytes, Service};
 use tower_layer::Layer;
 
+use gate::Admitted;
 pub(crate) use gate::Gate;
-use gate::{Admitted, Shown};
 
 /// Time between two looks at the credential of a stream.
 const LOOK: Duration = Duration::from_secs(1);
@@ -70,35 +72,60 @@ where
         let Some(shown) = shown else { return Box::pin(answer) };
         let gate = Arc::clone(&self.gate);
         Box::pin(async move {
-            let watched = |body| WatchedBody {
-                body,
-                look: interval_at(Instant::now() + LOOK, LOOK),
-                gate,
-                shown,
-            };
-            Ok(answer.await?.map(|body| Body::new(watched(body))))
+            let check = move || gate.check_again(&shown);
+            Ok(answer.await?.map(|body| Body::new(WatchedBody::new(body, check))))
         })
     }
 }
 
 /// An answer that goes on as long as the credential of its call holds.
+///
+/// A task of its own looks at the credential: a body is asked for nothing as long as its client
+/// takes nothing.
 struct WatchedBody {
+    watched: Arc<Mutex<Watched>>,
+    looks: JoinHandle<()>,
+}
+
+struct Watched {
     body: Body,
-    look: Interval,
-    gate: Arc<Gate>,
-    shown: Shown,
+    /// Why the answer ends early, until that is sent.
+    ended: Option<Status>,
+    /// The task that waits for the body.
+    waker: Option<Waker>,
 }
 
 impl WatchedBody {
-    /// Becomes ready when the credential holds no more.
-    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<Status> {
-        loop {
-            ready!(self.look.poll_tick(context));
-            if let Err(ended) = self.gate.check_again(&self.shown) {
-                return Poll::Ready(ended);
-            }
-        }
+    fn new(body: Body, check: impl Fn() -> Result<(), Status> + Send + 'static) -> Self {
+        let watched = Arc::new(Mutex::new(Watched { body, ended: None, waker: None }));
+        let looked_at = Arc::clone(&watched);
+        let looks = tokio::spawn(async move {
+            let ended = loop {
+                sleep(LOOK).await;
+                if let Err(ended) = check() {
+                    break ended;
+                }
+            };
+            let mut watched = lock(&looked_at);
+            watched.ended = Some(ended);
+            let let_go = mem::take(&mut watched.body);
+            let waker = watched.waker.take();
+            drop(watched);
+            drop(let_go);
+            waker.inspect(Waker::wake_by_ref);
+        });
+        Self { watched, looks }
     }
+}
+
+impl Drop for WatchedBody {
+    fn drop(&mut self) {
+        self.looks.abort();
+    }
+}
+
+fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
+    watched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl http_body::Body for WatchedBody {
@@ -106,24 +133,85 @@ impl http_body::Body for WatchedBody {
     type Error = Status;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
-        if let Poll::Ready(ended) = self.poll_end(context) {
-            // Nothing follows the trailers, and the stream behind is let go.
-            self.body = Body::empty();
+        let mut watched = lock(&self.watched);
+        if let Some(ended) = watched.ended.take() {
+            // Nothing follows the trailers.
             let mut trailers = HeaderMap::new();
             ended.add_header(&mut trailers)?;
             return Poll::Ready(Some(Ok(http_body::Frame::trailers(trailers))));
         }
-        Pin::new(&mut self.body).poll_frame(context)
+        watched.waker = Some(context.waker().clone());
+        Pin::new(&mut watched.body).poll_frame(context)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        let watched = lock(&self.watched);
+        watched.ended.is_none() && watched.body.is_end_stream()
     }
 
     fn size_hint(&self) -> http_body::SizeHint {
-        self.body.size_hint()
+        lock(&self.watched).body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// A body without an end, which says when it is let go.
+    struct Endless(Arc<AtomicBool>);
+
+    impl Drop for Endless {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    impl http_body::Body for Endless {
+        type Data = Bytes;
+        type Error = Status;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+            Poll::Pending
+        }
+    }
+
+    /// Goal: what a revoked client holds of the daemon is let go, whether it reads or not.
+    /// Method: the answer is asked for nothing, as that of a client is whose window is full.
+    #[tokio::test]
+    async fn an_answer_that_is_not_read_is_let_go_with_its_credential() {
+        let is_let_go = Arc::new(AtomicBool::new(false));
+        let holds = Arc::new(AtomicBool::new(true));
+        let held = Arc::clone(&holds);
+        let check = move || match held.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => Err(Status::unauthenticated("revoked")),
+        };
+        let answer = WatchedBody::new(Body::new(Endless(Arc::clone(&is_let_go))), check);
+        sleep(LOOK * 3 / 2).await;
+        assert!(!is_let_go.load(Ordering::Relaxed), "its credential holds");
+        holds.store(false, Ordering::Relaxed);
+        for _ in 0..100 {
+            sleep(LOOK / 10).await;
+            if is_let_go.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        assert!(
+            is_let_go.load(Ordering::Relaxed),
+            "it is not held for a client that is not let in"
+        );
+        let trailers = answer.collect().await.unwrap().trailers().cloned().unwrap();
+        assert_eq!(trailers["grpc-message"], "revoked");
     }
 }
