@@ -1,5 +1,5 @@
-//! `./test quick` as it is called, on a small repository, with a `cargo` that writes down what it
-//! is asked for.
+//! `./test quick` as `./test` calls it, on a small repository, with a `cargo` that writes down its
+//! calls.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,8 +7,6 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../test");
 
 /// Two crates with a library, one of which has another inside of its folder, and one without.
 const CRATES: [(&str, &str); 4] = [
@@ -40,7 +38,7 @@ impl Repository {
         }
         repository.write(".gitignore", "/bin/\n/target/\n/calls*\n");
         repository.write("bin/cargo", CARGO);
-        fs::copy(SCRIPT, repository.path().join("test")).expect("the script is there");
+        repository.write("Cargo.toml", "[workspace]\n");
         let cargo = repository.path().join("bin/cargo");
         fs::set_permissions(cargo, fs::Permissions::from_mode(0o755)).expect("the file is ours");
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -78,14 +76,14 @@ impl Repository {
     fn test(&self, arguments: &[&str]) -> Output {
         let search = std::env::var("PATH").expect("a path to programs");
         let search = format!("{}:{search}", self.path().join("bin").display());
-        Command::new("./test")
+        Command::new(env!("CARGO_BIN_EXE_quietcore-gate"))
             .args(arguments)
             .current_dir(self.path())
             .env("PATH", search)
             .env("CALLS", self.path().join("calls"))
             .env_remove("CARGO_TARGET_DIR")
             .output()
-            .expect("bash is there")
+            .expect("the program was built")
     }
 
     /// Returns the calls of `cargo` since the last time.

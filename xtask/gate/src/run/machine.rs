@@ -1,0 +1,282 @@
+//! Commands in a virtual test machine of the lab, which notes down those that have passed.
+//!
+//! Such a machine has faults of its own. So commands that have not passed run once more in a fresh
+//! one, and a command passes that has passed in one of both.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::process::Status;
+use super::programs::{self, crate_of};
+use super::{Runner, skips, slug};
+use crate::need::Need;
+use crate::outcome::report::{CHOSEN_BY_CHANCE, Report, failures_in};
+use crate::outcome::{Attempt, Outcome};
+use crate::steps::images;
+use crate::steps::step::{CommandLine, Program, quoted};
+
+/// Seconds that a command in a machine may take. None takes nearly as long, not on a machine three
+/// times slower either.
+const COMMAND_LIMIT_SECONDS: u32 = 1200;
+/// The same of a machine.
+const MACHINE_LIMIT: &str = "30 min";
+
+/// Runs all commands of the file beside the results, and notes down the numbers of those that pass.
+const SCRIPT: &str = r#"
+status=0 number=0
+while IFS= read -r -u 3 command; do
+    number=$((number + 1))
+    if eval "$command" 3<&-; then
+        echo "$number" >>/run/out/passed
+    else
+        status=$?
+        echo "status $status of $command"
+    fi
+done 3</run/out/commands
+exit $status
+"#;
+
+/// A machine and what it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    /// The kind, in the lab's words.
+    kind: &'static str,
+    /// Its processors run in one thread of the emulator.
+    take_turns: bool,
+    /// Run in a shell of the machine before the commands.
+    first: &'static str,
+    commands: Vec<MachineCommand>,
+}
+
+/// A command of a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct MachineCommand {
+    /// Without one of these it is left out.
+    pub(crate) needs: Vec<Need>,
+    pub(crate) command: CommandLine,
+}
+
+impl Machine {
+    pub(crate) fn of_kind(kind: &'static str) -> Self {
+        Self { kind, take_turns: false, first: "", commands: Vec::new() }
+    }
+
+    pub(crate) fn take_turns(mut self) -> Self {
+        self.take_turns = true;
+        self
+    }
+
+    pub(crate) fn first(mut self, command: &'static str) -> Self {
+        self.first = command;
+        self
+    }
+
+    pub(crate) fn run(self, command: CommandLine) -> Self {
+        self.run_with(Vec::new(), command)
+    }
+
+    pub(crate) fn run_with(mut self, needs: Vec<Need>, command: CommandLine) -> Self {
+        self.commands.push(MachineCommand { needs, command });
+        self
+    }
+
+    pub(crate) fn commands(&self) -> &[MachineCommand] {
+        &self.commands
+    }
+
+    /// The arguments of the lab that start it, with its results in this folder.
+    pub(crate) fn arguments(&self, folder: &str, images: &str, kernel: &str) -> Vec<String> {
+        let mut arguments = vec!["run", "--limit", MACHINE_LIMIT, "--out", folder];
+        arguments.extend(["--kind", self.kind]);
+        arguments.extend(self.take_turns.then_some("--take-turns"));
+        let images = format!("QUIETCORE_IMAGES={images}");
+        let kernel = format!("QUIETCORE_KERNEL={kernel}");
+        let script = format!("{}\n{SCRIPT}", self.first);
+        arguments.extend(["--", "env", &images, &kernel, "QUIETCORE_SKIP_FILE=/run/out/skips"]);
+        arguments.extend(["bash", "-c", &script]);
+        arguments.into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// A line for the shell in a machine, which runs this program with the command's arguments.
+pub(crate) fn line(command: &CommandLine, program: &str) -> String {
+    let mut line = format!("timeout {COMMAND_LIMIT_SECONDS} env");
+    for (name, value) in &command.variables {
+        line.push_str(&format!(" {name}={}", quoted(value)));
+    }
+    for word in [program].into_iter().chain(command.arguments.iter().map(String::as_str)) {
+        line.push(' ');
+        line.push_str(&quoted(word));
+    }
+    line
+}
+
+/// The folder in which a machine leaves its results.
+#[derive(Debug)]
+pub(crate) struct Results {
+    folder: PathBuf,
+    commands: Vec<String>,
+}
+
+impl Results {
+    /// Makes the folder, with the commands in it that the machine will run.
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub(crate) fn begin(folder: &str, commands: Vec<String>) -> io::Result<Self> {
+        // What an earlier run has left is not of this one.
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let text: String = commands.iter().map(|command| format!("{command}\n")).collect();
+        fs::create_dir_all(folder)?;
+        fs::write(Path::new(folder).join("commands"), text)?;
+        Ok(Self { folder: folder.into(), commands })
+    }
+
+    /// The commands that have not passed.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let passed = self.text("passed");
+        let passed: Vec<usize> = passed.lines().filter_map(|line| line.parse().ok()).collect();
+        let numbered = self.commands.iter().zip(1..);
+        let left = numbered.filter(|(_, number)| !passed.contains(number));
+        left.map(|(command, _)| command.clone()).collect()
+    }
+
+    /// Returns `true` if there were commands, and all of them have passed.
+    pub(crate) fn are_whole(&self) -> bool {
+        !self.commands.is_empty() && self.left().is_empty()
+    }
+
+    /// The skips of its tests, a line each.
+    pub(crate) fn skips(&self) -> String {
+        self.text("skips")
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.join(name)).unwrap_or_default()
+    }
+}
+
+impl Runner {
+    /// Runs the commands of a machine, and those that did not pass once more in a fresh one.
+    pub(super) fn machine(&self, name: &str, machine: &Machine) -> Result<Outcome, String> {
+        let (commands, ran) = self.commands_in(machine)?;
+        let (mut attempt, results) = self.machine_once(name, machine, commands)?;
+        let first = Report::read(&attempt.log);
+        self.take_skips(&ran, &first, &results);
+        let first_skips = results.skips();
+        if attempt.status.is_pass() || attempt.log.contains(CHOSEN_BY_CHANCE) {
+            let mut outcome = Outcome::of_command(name, attempt);
+            outcome.leave_out_skipped(&first_skips);
+            return Ok(outcome);
+        }
+        let failures = failures_in(&attempt.log);
+        let again = format!("{name}, the second time");
+        let (repeated, results) = self.machine_once(&again, machine, results.left())?;
+        // What was skipped in the first one is not run again.
+        self.take_skips(&[], &Report::read(&repeated.log), &results);
+        attempt.status = repeated.status;
+        attempt.took += repeated.took;
+        attempt.processor += repeated.processor;
+        let skipped = first.reported.iter().find(|test| skips::names(&results.skips(), test));
+        attempt.log = repeated.log;
+        if let Some(test) = skipped {
+            attempt.log.push_str(&format!("{test} failed before, and was skipped now\n"));
+            attempt.status = Status::Exited(1);
+        }
+        let mut outcome = Outcome::of_command(name, attempt);
+        outcome.passed += first.passed_whole;
+        outcome.leave_out_skipped(&(first_skips + &results.skips()));
+        if outcome.status.is_pass() {
+            outcome.flaky = first.reported.len().max(1);
+            outcome.flaky_report = failures;
+        }
+        Ok(outcome)
+    }
+
+    /// The commands of a machine as its shell takes them, and the programs of tests among them by
+    /// the names of their crates. What can't be run is skipped.
+    fn commands_in(&self, machine: &Machine) -> Result<(Vec<String>, Vec<String>), String> {
+        let built = programs::parse(&self.needs.get(Need::TestPrograms)?);
+        let (mut lines, mut ran) = (Vec::new(), Vec::new());
+        for command in machine.commands() {
+            let missing = command.needs.iter().find_map(|need| {
+                self.needs.get(*need).err().map(|reason| self.skips.add(need.name(), &reason))
+            });
+            if missing.is_some() {
+                continue;
+            }
+            for (command, program) in programs::resolve(&command.command, &built)? {
+                if matches!(command.program, Program::Tests { .. }) {
+                    ran.push(crate_of(&program).to_owned());
+                }
+                lines.push(line(&command, &program));
+            }
+        }
+        Ok((lines, ran))
+    }
+
+    fn machine_once(
+        &self,
+        name: &str,
+        machine: &Machine,
+        commands: Vec<String>,
+    ) -> Result<(Attempt, Results), String> {
+        let folder = self.places.own(&format!("lab/{}", slug(name)));
+        let kernel = self.needs.get(Need::LabKernel)?;
+        let arguments = machine.arguments(&folder, &images(&self.places), &kernel);
+        let results = Results::begin(&folder, commands);
+        let results = results.map_err(|error| format!("{folder}: {error}"))?;
+        let lab = CommandLine::new(Program::Named(self.places.built("quietcore-lab")));
+        let mut attempt = self.command(name, &lab.arguments(arguments))?;
+        // One with nothing to do fails, too: its command failed after all of them had passed.
+        if attempt.status.is_pass() && !results.are_whole() {
+            attempt.log.push_str("not all of its commands ran\n");
+            attempt.status = Status::Exited(1);
+        }
+        Ok((attempt, results))
+    }
+
+    /// Takes the skips of a machine in place of those that its programs of tests had before.
+    fn take_skips(&self, programs: &[String], report: &Report, results: &Results) {
+        self.skips.take(&results.skips(), |test| {
+            let mut tests = report.verdicts.iter().map(|(test, _)| skips::last(test));
+            programs.iter().any(|program| program == skips::program(test))
+                || tests.any(|ran| ran == skips::last(test))
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_did_not_pass_are_left() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().to_str().expect("UTF-8");
+        let commands = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let results = Results::begin(path, commands).expect("the folder is ours");
+        assert_eq!(results.left(), ["a", "b", "c"]);
+        fs::write(folder.path().join("passed"), "1\n3\n").expect("the folder is ours");
+        assert_eq!(results.left(), ["b"]);
+    }
+
+    #[test]
+    fn the_machine_s_shell_notes_down_what_passed_and_goes_on_after_what_did_not() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().to_str().expect("UTF-8");
+        let shell = |script: &str| CommandLine::words("sh -c").arguments([script.to_owned()]);
+        let commands = [shell("exit 0"), shell("exit 7"), shell("test \"$A\" = 'b c'")];
+        let with_variable = |command: &CommandLine| command.clone().variable("A", "b c");
+        let lines = commands.iter().map(|command| line(&with_variable(command), "sh")).collect();
+        let results = Results::begin(path, lines).expect("the folder is ours");
+        let script = SCRIPT.replace("/run/out", path);
+        let status = std::process::Command::new("bash").args(["-c", &script]).status();
+        assert_eq!(status.expect("there is bash").code(), Some(7));
+        assert_eq!(results.left(), [line(&with_variable(&commands[1]), "sh")]);
+    }
+}
