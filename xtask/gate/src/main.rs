@@ -45,7 +45,8 @@ missing. Without root it runs too; what could not be done then is listed as skip
 
 usage: ./test                  everything
        ./test --plan           lists the steps, with how long each took the last time; runs none
-       ./test only WORD..      the steps whose names have one of these words in them
+       ./test only WORD..      the steps whose names have one of these words in them, and the
+                               build if they use it
        ./test soak [MINUTES]   looks for what is new until the time is over (60 minutes): other
                                seeds, other inputs, tests beside a load, all of the lab again
        ./test quick            the inner loop: formatting, house rules, and of each crate with files
@@ -154,8 +155,11 @@ fn answer(call: &Call<'_>) -> Result<ExitCode, String> {
     };
     let skipped = runner.skips.all();
     let summary = Summary { outcomes: &outcomes, skipped: &skipped, took: progress.elapsed() };
-    keep(call, &runner.places, &summary, last)?;
     println!("\n== summary\n{}", summary.text());
+    keep(call, &runner.places, &summary, last)?;
+    if outcomes.is_empty() {
+        return Err("no step could run".to_owned());
+    }
     if summary.failed() > 0 {
         return Ok(ExitCode::FAILURE);
     }
@@ -217,13 +221,18 @@ fn soak(runner: &Runner, progress: &mut Progress, minutes: u64) -> Result<Vec<Ou
     Ok(outcomes)
 }
 
-/// The steps whose names have one of these words in them.
+/// The steps whose names have one of these words in them, and the build if they use it.
 fn only(groups: Vec<Group>, words: &[String]) -> Result<Vec<Group>, String> {
+    let is_wanted = |name: &str| words.iter().any(|word| name.contains(word.as_str()));
+    // All that comes after the builds uses what they have left.
+    let mut after_builds = groups.iter().skip_while(|group| group.name != steps::BUILDS).skip(1);
+    let uses_builds =
+        after_builds.any(|group| group.steps.iter().any(|step| is_wanted(&step.name)));
     let groups: Vec<Group> = groups
         .into_iter()
         .map(|mut group| {
-            let is_wanted = |name: &str| words.iter().any(|word| name.contains(word.as_str()));
-            group.steps.retain(|step| is_wanted(&step.name));
+            let is_used = |name: &str| uses_builds && name == steps::BUILT;
+            group.steps.retain(|step| is_wanted(&step.name) || is_used(&step.name));
             group
         })
         .filter(|group| !group.steps.is_empty())

@@ -38,8 +38,10 @@ pub(crate) fn clean_tree() -> Option<String> {
 /// # Errors
 /// Git fails, or a manifest can't be read.
 pub(crate) fn crates() -> Result<Vec<Crate>, String> {
-    let manifests = git(&["ls-files", "*Cargo.toml"])?;
-    let folders = manifests.lines().filter_map(|path| path.strip_suffix("/Cargo.toml"));
+    let known = ["ls-files", "--cached", "--others", "--exclude-standard", "*Cargo.toml"];
+    let manifests = git(&known)?;
+    let manifests = manifests.lines().filter(|path| Path::new(path).is_file());
+    let folders = manifests.filter_map(|path| path.strip_suffix("/Cargo.toml"));
     folders.filter(|folder| *folder != "fuzz").map(read_crate).collect()
 }
 

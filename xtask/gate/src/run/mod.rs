@@ -27,6 +27,8 @@ use skips::Skips;
 /// No step takes nearly as long, not on a machine three times slower either; one that does hangs,
 /// and is ended.
 const STEP_LIMIT: Duration = Duration::from_secs(45 * 60);
+/// Bytes of a file's name that a step's name is cut to.
+const SLUG_MAX: usize = 120;
 /// Prefixes of variables by which cargo tells a program which crate it is of; they are not for
 /// programs that this one runs.
 const OF_CARGO: [&str; 3] = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_BIN_"];
@@ -159,7 +161,9 @@ pub(crate) fn log_of(places: &Places, name: &str) -> String {
 /// A name as a file's.
 fn slug(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+    let mut slug = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    slug.truncate(SLUG_MAX);
+    slug
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 /// The time that a command has to end once it was asked to.
-const END_LIMIT: Duration = Duration::from_secs(10);
+const END_LIMIT: Duration = Duration::from_secs(30);
 /// Ticks of the kernel's accounts in a second (`USER_HZ`), the same on all of Linux's architectures
 /// that Rust knows.
 const TICKS_PER_SECOND: u64 = 100;
@@ -51,13 +52,19 @@ impl Running {
     ) -> io::Result<Ended> {
         let output = File::create(log)?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-        let mut child = {
-            use std::os::unix::process::CommandExt;
-            command.process_group(0).spawn()?
-        };
-        let group = Pid::from_child(&child);
-        self.change(|groups| groups.push(group));
+        command.process_group(0);
+        // Not between both may all be asked to end.
+        let (mut child, group) = self.change(|groups| -> io::Result<_> {
+            let child = command.spawn()?;
+            let group = Pid::from_child(&child);
+            groups.push(group);
+            Ok((child, group))
+        })?;
         let ended = watch(&mut child, group, limit);
+        if ended.is_err() {
+            // One that can't be watched must not run on.
+            let _gone = kill_process_group(group, Signal::KILL);
+        }
         self.change(|groups| groups.retain(|other| *other != group));
         ended
     }
@@ -72,8 +79,8 @@ impl Running {
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Pid>)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<Pid>) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -106,7 +113,6 @@ fn watch(child: &mut Child, group: Pid, limit: Duration) -> io::Result<Ended> {
     let processor = processor_time(group);
     let status = child.wait()?;
     let status = if in_time {
-        use std::os::unix::process::ExitStatusExt;
         let signal = || status.signal().map_or(128, |signal| 128 + signal);
         Status::Exited(status.code().unwrap_or_else(signal))
     } else {

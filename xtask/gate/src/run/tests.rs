@@ -10,8 +10,6 @@ use crate::steps::step::{CommandLine, Tests};
 
 /// Tests that may fail and pass when they are repeated; more of them are no chance.
 pub(crate) const FLAKY_MAX: usize = 5;
-/// Runs one test at a time.
-const ALONE: [&str; 1] = ["--test-threads=1"];
 /// Runs a command beside so many busy loops.
 const BESIDE_LOOPS: &str = r#"
 for ((loop = 0; loop < $0; loop++)); do
@@ -26,7 +24,7 @@ impl Runner {
         let mut tests = tests.clone();
         tests.variables.push((skips::VARIABLE.to_owned(), self.skips.file(&slug(name))));
         let tests = &tests;
-        let (mut attempt, results) = self.nextest(name, tests, &tests.filter, &[])?;
+        let (mut attempt, results) = self.nextest(name, tests)?;
         let Some(mut results) = results else {
             // It may not have been built; but without a report nothing has passed.
             return match attempt.status.is_pass() {
@@ -43,9 +41,10 @@ impl Runner {
                     break;
                 }
                 let filter: Vec<String> = left.iter().map(TestId::filter).collect();
+                let filter = filter.join(" or ");
+                let alone = Tests { filter, is_alone: true, ..tests.clone() };
                 let again = format!("{name}, the {time} time");
-                let (again, repeated) =
-                    self.nextest(&again, tests, &filter.join(" or "), &ALONE)?;
+                let (again, repeated) = self.nextest(&again, &alone)?;
                 attempt.took += again.took;
                 attempt.processor += again.processor;
                 let passed = |test: &TestId| {
@@ -62,20 +61,14 @@ impl Runner {
         let skipped = self.skips.of(&slug(name));
         // What was skipped before, in other surroundings, has run now, or has said so again.
         let is_repetition = !tests.filter.is_empty();
-        self.skips.take(&skipped, |test| is_repetition && results.has_run(skips::last(test)));
+        self.skips.take(&skipped, |test| is_repetition && results.has_run(test));
         let mut outcome = Outcome::of_tests(name, attempt, results, (flaky.len(), reports));
         outcome.leave_out_skipped(&skipped);
         Ok(outcome)
     }
 
-    /// Runs cargo-nextest with more arguments; there are no results where it ran no test.
-    fn nextest(
-        &self,
-        name: &str,
-        tests: &Tests,
-        filter: &str,
-        arguments: &[&str],
-    ) -> Result<(Attempt, Option<Results>), String> {
+    /// Runs cargo-nextest; there are no results where it ran no test.
+    fn nextest(&self, name: &str, tests: &Tests) -> Result<(Attempt, Option<Results>), String> {
         let program = self.places.own("cargo-nextest/bin/cargo-nextest");
         let words = [program.as_str(), "nextest", "run", "--locked"];
         let mut command = match tests.load {
@@ -83,13 +76,16 @@ impl Runner {
             loops => CommandLine::words("bash -c").arguments([BESIDE_LOOPS, &loops.to_string()]),
         };
         command = command.arguments(words);
-        let arguments = tests.built.split_whitespace().chain(arguments.iter().copied());
-        command = command.arguments(arguments);
-        if !filter.is_empty() {
-            command = command.arguments(["--filterset", filter]);
+        command = command.arguments(tests.built.split_whitespace());
+        if tests.is_alone {
+            command = command.arguments(["--test-threads=1"]);
+        }
+        if !tests.filter.is_empty() {
+            command = command.arguments(["--filterset", &tests.filter]);
         }
         command.variables.clone_from(&tests.variables);
-        let report = format!("{}/nextest/default/junit.xml", self.places.target);
+        // It is not cargo's folder where that was chosen by CARGO_TARGET_DIR.
+        let report = format!("{}/target/nextest/default/junit.xml", self.places.root);
         match fs::remove_file(&report) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(format!("{report}: {error}"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde::Deserialize;
 
-use super::{BARE, NIGHTLY, cargo};
+use super::{BARE, BUILDS, BUILT, NIGHTLY, cargo};
 use crate::need::Need;
 use crate::places::Places;
 use crate::steps::step::{CommandLine, Group, Lane, Step};
@@ -31,10 +31,10 @@ pub(super) fn group(places: &Places) -> Group {
     let mut steps = vec![miri_osek(), miri(), fuzz_build(), loom(places)];
     // With the tests, so that each dependency is built once, with the features that those want.
     let built = "build --locked --workspace --lib --bins --tests --examples";
-    steps.push(cargo("programs and tests, built", built));
+    steps.push(cargo(BUILT, built));
     steps.extend(checks());
     steps.push(cargo("documentation tests", "test --locked --workspace --no-fail-fast --doc"));
-    Group { name: "builds", at_once: 5, steps }
+    Group { name: BUILDS, at_once: 5, steps }
 }
 
 /// Checks that compile into the folder of the tests, which has their macros and build scripts.

@@ -48,6 +48,8 @@ pub(crate) struct Tests {
     pub(crate) variables: Vec<(String, String)>,
     /// The number of busy loops that run beside them.
     pub(crate) load: u32,
+    /// Set if one of them runs at a time.
+    pub(crate) is_alone: bool,
 }
 
 /// Decides which of the other steps of its group a step may run beside.
@@ -107,7 +109,7 @@ impl Step {
 impl Tests {
     /// All tests of what cargo builds by these words.
     pub(crate) fn of(built: &'static str) -> Self {
-        Self { built, filter: String::new(), variables: Vec::new(), load: 0 }
+        Self { built, filter: String::new(), variables: Vec::new(), load: 0, is_alone: false }
     }
 }
 

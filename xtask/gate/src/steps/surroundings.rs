@@ -1,6 +1,7 @@
 //! The table that says which tests of running sites are repeated in which surroundings.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::places::Places;
@@ -13,7 +14,11 @@ pub(crate) const TABLE: &str = "product/supervisor/tests/surroundings.toml";
 
 /// The tests of the supervisor that are repeated with other backends.
 #[derive(Debug)]
-pub(crate) struct Surroundings(Table);
+pub(crate) struct Surroundings {
+    table: Table,
+    /// Programs and surroundings that steps have asked for.
+    asked: RefCell<BTreeSet<(String, String)>>,
+}
 
 impl Surroundings {
     /// # Errors
@@ -21,28 +26,57 @@ impl Surroundings {
     pub(crate) fn of(places: &Places) -> Result<Self, String> {
         let path = format!("{}/{TABLE}", places.root);
         let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        toml::from_str(&text).map(Self).map_err(|error| format!("{path}: {error}"))
+        let table = toml::from_str(&text).map_err(|error| format!("{path}: {error}"))?;
+        Ok(Self { table, asked: RefCell::default() })
     }
 
     /// The tests of a program that are repeated in these surroundings, in the order of their names.
     pub(crate) fn tests(&self, program: &str, surroundings: &str) -> Vec<&str> {
-        let tests = self.0.get(program).into_iter().flatten();
+        self.asked.borrow_mut().insert((program.to_owned(), surroundings.to_owned()));
+        let tests = self.table.get(program).into_iter().flatten();
         let within = tests.filter(|(_, all)| all.iter().any(|name| name == surroundings));
         within.map(|(test, _)| test.as_str()).collect()
     }
 
-    /// Each pair of a program and a surrounding that the table names.
-    #[cfg(test)]
-    pub(crate) fn pairs(&self) -> std::collections::BTreeSet<(String, String)> {
-        let pairs = self.0.iter().flat_map(|(program, tests)| {
-            tests.values().flatten().map(move |name| (program.clone(), name.clone()))
-        });
-        pairs.collect()
+    /// # Errors
+    /// The table names surroundings that no step has asked for.
+    pub(crate) fn check_asked(&self) -> Result<(), String> {
+        let asked = self.asked.borrow();
+        for (program, tests) in &self.table {
+            for (test, places) in tests {
+                for place in places {
+                    if !asked.contains(&(program.clone(), place.clone())) {
+                        return Err(format!(
+                            "{TABLE}: no step runs `{program}` in `{place}`, as `{test}` wants"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Each program with each of its tests.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().flat_map(|(program, tests)| tests.keys().map(|test| (&**program, &**test)))
+        self.table
+            .iter()
+            .flat_map(|(program, tests)| tests.keys().map(|test| (&**program, &**test)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surroundings_that_no_step_makes_are_refused() {
+        let table = toml::from_str("[running]\na = [\"kvm\", \"contaner\"]").expect("a table");
+        let surroundings = Surroundings { table, asked: RefCell::default() };
+        assert_eq!(surroundings.tests("running", "kvm"), ["a"]);
+        let refused = surroundings.check_asked().unwrap_err();
+        assert!(refused.contains("`contaner`"), "{refused}");
+        assert_eq!(surroundings.tests("running", "contaner"), ["a"]);
+        assert_eq!(surroundings.check_asked(), Ok(()));
     }
 }

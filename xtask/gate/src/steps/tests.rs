@@ -79,7 +79,7 @@ pub(super) fn guests_of_qemu(places: &Places, surroundings: &Surroundings) -> Gr
     let of_linux =
         |name: &str, program| with_image(name, repeated(surroundings, program, "linux", "linux"));
     let alone = |name: &str, filter: &str| {
-        with_image(name, Tests { filter: filter.to_owned(), ..Tests::of(ALL) })
+        with_image(name, Tests { filter: filter.to_owned(), is_alone: true, ..Tests::of(ALL) })
     };
     let build = CommandLine::new(Program::Named(places.built("quietcore")));
     let build = build.arguments(["guest", "build", "--out", &image]);
