@@ -1,6 +1,6 @@
 //! `./test`: everything that must hold before a change lands, as steps that one runner runs.
 //!
-//! [`steps`] lists them as values; [`need`] fetches what they need, or says why it can't be had;
+//! [`steps`] lists them as values; [`need`] fetches their tools, or says why there are none;
 //! [`run`] runs them in processes of their own, and [`summary`] counts. No crate of the
 //! product is used here, so that the gate runs whatever is wrong with them.
 
@@ -224,7 +224,7 @@ fn soak(runner: &Runner, progress: &mut Progress, minutes: u64) -> Result<Vec<Ou
 /// The steps whose names have one of these words in them, and the build if they use it.
 fn only(groups: Vec<Group>, words: &[String]) -> Result<Vec<Group>, String> {
     let is_wanted = |name: &str| words.iter().any(|word| name.contains(word.as_str()));
-    // All that comes after the builds uses what they have left.
+    // All groups after the builds use their programs.
     let mut after_builds = groups.iter().skip_while(|group| group.name != steps::BUILDS).skip(1);
     let uses_builds =
         after_builds.any(|group| group.steps.iter().any(|step| is_wanted(&step.name)));
@@ -246,7 +246,7 @@ fn only(groups: Vec<Group>, words: &[String]) -> Result<Vec<Group>, String> {
     Ok(groups)
 }
 
-/// Installs what is missing, and sets variables for all steps.
+/// Installs missing tools, and sets variables for all steps.
 fn set_up(runner: &mut Runner) -> Result<(), String> {
     println!("== setup");
     let installer = &runner.needs.installer;
@@ -266,7 +266,7 @@ fn set_up(runner: &mut Runner) -> Result<(), String> {
     let path = env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", runner.places.own("cargo-fuzz/bin"));
     runner.variables.push(("PATH".to_owned(), path));
-    // Files are compiled once here, so that what would speed up the next time only takes room.
+    // Files are compiled once here: incremental data would only take room.
     runner.variables.push(("CARGO_INCREMENTAL".to_owned(), "0".to_owned()));
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub(crate) struct Places {
     /// The folder with the workspace's `Cargo.toml`.
     pub(crate) root: String,
-    /// Cargo's folder of what it builds.
+    /// Cargo's folder of built programs.
     pub(crate) target: String,
     /// The gate's own: logs, results, and tools that it has installed.
     pub(crate) scratch: String,

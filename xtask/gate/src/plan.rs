@@ -39,7 +39,7 @@ pub(crate) fn text(groups: &[Group], last: &Durations, root: &str) -> String {
     lines.join("\n")
 }
 
-/// Cuts what is beyond the columns of a line.
+/// Cuts a command to the columns of a line.
 fn shortened(command: &str) -> String {
     match command.char_indices().nth(COLUMNS_MAX) {
         Some((end, _)) => format!("{} …", &command[..end]),

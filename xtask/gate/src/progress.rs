@@ -15,7 +15,7 @@ use crate::steps::step::Step;
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// Lines of a failed step's log that are printed, the last ones.
 const LOG_LINES_MAX: usize = 2000;
-/// Columns of the line that says what a step is at.
+/// Columns of the last line of a running step's log that are shown.
 const COLUMNS_MAX: usize = 72;
 
 /// The steps that have begun.
@@ -54,7 +54,7 @@ impl Progress {
         println!("== [{}, {number} of {steps}] {}{last}", clock(self.began.elapsed()), step.name);
     }
 
-    /// A failed step is shown with what it has printed, but for tests that have passed.
+    /// Prints the end of a step, and the log of a failed one without the tests that passed.
     pub(crate) fn ended(&self, step: &Step, outcome: &Result<Outcome, String>) {
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -75,7 +75,7 @@ impl Progress {
         }
     }
 
-    /// Says what the steps that run are at.
+    /// Prints the last line of each running step's log.
     pub(crate) fn goes_on(&self, active: &[&Step], places: &Places) {
         for step in active {
             let begun = self.begun.get(&step.name);

@@ -1,4 +1,4 @@
-//! The project as git knows it: its tree, its crates, and what has changed.
+//! The project as git knows it: its tree, its crates, and its changes.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -12,7 +12,7 @@ use crate::run::tests::FLAKY_MAX;
 /// The longest steps that are listed.
 const LONGEST_MAX: usize = 12;
 
-/// All outcomes of a run, and what it has skipped.
+/// All outcomes and skips of a run.
 #[derive(Debug)]
 pub(crate) struct Summary<'a> {
     pub(crate) outcomes: &'a [Outcome],
@@ -26,7 +26,7 @@ impl Summary<'_> {
         self.outcomes.iter().map(|outcome| outcome.flaky).sum()
     }
 
-    /// Counts what failed; more flaky tests than may be are one.
+    /// Counts failures; more flaky tests than `FLAKY_MAX` are one.
     pub(crate) fn failed(&self) -> usize {
         let failed: usize = self.outcomes.iter().map(|outcome| outcome.failed).sum();
         failed + usize::from(self.flaky() > FLAKY_MAX)
@@ -64,7 +64,7 @@ impl Summary<'_> {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// All tests by step and program; what was skipped is a suite of its own.
+    /// All tests by step and program; skips are a suite of their own.
     ///
     /// # Errors
     /// A text can't be written as XML.

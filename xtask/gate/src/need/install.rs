@@ -1,4 +1,4 @@
-//! Fetches what is missing: packages of Debian, PyPI and npm, and compilers.
+//! Fetches missing tools: packages of Debian, PyPI and npm, and compilers.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +55,7 @@ const NIGHTLY_LIMIT: Duration = Duration::from_secs(5 * 60);
 /// The same of all programs of tests, if no step has built them.
 const BUILD_LIMIT: Duration = Duration::from_secs(45 * 60);
 
-/// Runs what fetches something.
+/// Runs the commands that fetch tools.
 #[derive(Debug)]
 pub(crate) struct Installer {
     pub(crate) places: Places,
@@ -69,8 +69,8 @@ impl Installer {
         Self { places, running, commands: AtomicUsize::new(0) }
     }
 
-    /// Runs a command, and returns the last line that it has printed. What it builds is built as
-    /// the steps build it.
+    /// Runs a command, and returns the last line that it has printed. Programs are built with the
+    /// settings of the steps.
     ///
     /// # Errors
     /// That line, if it did not pass.
@@ -94,8 +94,7 @@ impl Installer {
         }
     }
 
-    /// Installs what is missing of Debian's packages, and returns skips: what is missing still, and
-    /// what to do.
+    /// Installs Debian's packages, and returns skips: those still missing, with the remedy.
     pub(crate) fn debian_packages(&self) -> Vec<(String, String)> {
         if !is_program("dpkg-query") {
             let reason = "this is no Debian; `xtask/gate/src/need/install.rs` lists the packages";
@@ -137,7 +136,7 @@ impl Installer {
         done.map_err(|why| println!("{why}")).is_ok()
     }
 
-    /// The Pythons that some tests use; those say themselves what is missing.
+    /// The Pythons that some tests use; a test without its packages skips.
     pub(crate) fn pythons(&self) -> [(&'static str, String); 2] {
         let python = |folder: &str, packages: &[&str]| {
             let packages: Vec<String> = packages.iter().map(|&name| name.to_owned()).collect();
@@ -178,7 +177,7 @@ impl Installer {
             .map_err(|why| format!("cargo-deny can't be had: {why}"))
     }
 
-    /// The client for Python, with what it and its tests use.
+    /// The client for Python, with its dependencies and those of its tests.
     pub(super) fn python_client(&self) -> Result<String, String> {
         let manifest = format!("{}/clients/python/pyproject.toml", self.places.root);
         let text = fs::read_to_string(&manifest).map_err(|error| format!("{manifest}: {error}"))?;
@@ -213,7 +212,7 @@ impl Installer {
     pub(super) fn miri(&self) -> Result<String, String> {
         let missing = |why| format!("{NIGHTLY} with miri and rust-src can't be had: {why}");
         self.nightly().map_err(missing)?;
-        // Once for all that use it; they say what is wrong with it.
+        // Once for both steps; if it fails, so do they.
         let _wrong = self.run(Command::new("cargo").args([&nightly(), "miri", "setup"]));
         Ok(String::new())
     }
@@ -278,7 +277,7 @@ impl Installer {
             }
         }
         if !super::has_bare() {
-            // What needs it, says so.
+            // Steps that need it skip.
             let _missing = self.run(Command::new("rustup").args(["target", "add", BARE]));
         }
         self.run(Command::new("cargo").arg("--version"))

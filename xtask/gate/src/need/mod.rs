@@ -54,7 +54,7 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    /// Names it in the list of what was skipped.
+    /// Names it in the list of skips.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Advisories => "advisories",
@@ -81,7 +81,7 @@ impl Need {
     }
 }
 
-/// The needs that were looked for, and what came of it.
+/// The needs that were looked for, with the results.
 #[derive(Debug)]
 pub(crate) struct Needs {
     pub(crate) installer: Installer,

@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
     /// Tests that passed and failed. A step without tests counts as one.
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    /// Tests that failed at first and passed alone, and what they said at first.
+    /// Tests that failed at first and passed alone, and their first reports.
     pub(crate) flaky: usize,
     pub(crate) flaky_report: String,
     /// The failures, a line or more each.

@@ -1,7 +1,7 @@
 //! The output of Rust's test runner.
 //!
 //! The programs of several crates print into one log. A test with a network of its own runs itself
-//! again in it, and shows what that has printed among the failures: such lines are not counted.
+//! again in it, and shows the output of that run among its failures: such lines are not counted.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(crate) struct Report {
     pub(crate) passed_whole: usize,
     /// Set if any program has counted its tests.
     pub(crate) counts: bool,
-    /// Tests with their verdicts. One whose lines what it prints has torn is missing.
+    /// Tests with their verdicts. A test is missing if its own output has torn its line.
     pub(crate) verdicts: Vec<(String, Verdict)>,
     /// Tests with a report of their failure.
     pub(crate) reported: BTreeSet<String>,

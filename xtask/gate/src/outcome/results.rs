@@ -9,7 +9,7 @@ use crate::outcome::report::CHOSEN_BY_CHANCE;
 const SHOWN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 200;
 
-/// The tests of a step, with what came of those that were repeated.
+/// The tests of a step, with the results of repetitions.
 #[derive(Debug)]
 pub(crate) struct Results {
     pub(crate) suites: Vec<TestSuite>,

@@ -37,7 +37,7 @@ done 3</run/out/commands
 exit $status
 "#;
 
-/// A machine and what it runs.
+/// A machine and its commands.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     /// The kind, in the lab's words.
@@ -125,7 +125,7 @@ impl Results {
     /// # Errors
     /// It can't be written.
     pub(crate) fn begin(folder: &str, commands: Vec<String>) -> io::Result<Self> {
-        // What an earlier run has left is not of this one.
+        // Results of an earlier run are not of this one.
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -208,7 +208,7 @@ impl Runner {
         let failures = failures_in(&attempt.log);
         let again = format!("{name}, the second time");
         let (repeated, results) = self.machine_once(&again, machine, results.left())?;
-        // What was skipped in the first one is not run again.
+        // Tests that skipped in the first machine are not run again.
         self.skips.take(&results.skips(), |_| false);
         attempt.status = repeated.status;
         attempt.took += repeated.took;

@@ -45,7 +45,7 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// Runs all steps of a group to their ends; returns what came of those that were not skipped.
+    /// Runs all steps of a group to their ends; returns the outcomes of those that could run.
     pub(crate) fn run(&self, group: &Group, progress: &mut Progress) -> Vec<Outcome> {
         let mut waiting: Vec<&Step> = group.steps.iter().collect();
         let mut active: Vec<&Step> = Vec::new();

@@ -27,7 +27,7 @@ pub(crate) enum Status {
     AtLimit,
 }
 
-/// The end of a command, and what it has used.
+/// The end of a command, with its processor time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) status: Status,
@@ -40,7 +40,7 @@ pub(crate) struct Ended {
 pub(crate) struct Running(Mutex<Vec<Pid>>);
 
 impl Running {
-    /// Runs a command to its end, with what it prints in a file.
+    /// Runs a command to its end, with its output in a file.
     ///
     /// # Errors
     /// The file can't be written, or the command can't be started or watched.
@@ -121,8 +121,8 @@ fn watch(child: &mut Child, group: Pid, limit: Duration) -> io::Result<Ended> {
     Ok(Ended { status, processor })
 }
 
-/// Returns what a process and those of its descendants that were waited for have used; nothing if
-/// it can't be read.
+/// Returns the processor time of a process and of those of its descendants that were waited for;
+/// zero if it can't be read.
 fn processor_time(process: Pid) -> Duration {
     let text = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid()));
     let ticks = text.ok().and_then(|text| ticks_in(&text)).unwrap_or(0);

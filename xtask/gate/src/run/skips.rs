@@ -25,7 +25,7 @@ pub(crate) struct Skips {
 pub(crate) struct Skipped {
     /// Lines `test: reason` of tests that have not run since.
     pub(crate) tests: BTreeSet<String>,
-    /// Reasons by what is missing for steps.
+    /// Reasons, by the missing need of steps.
     pub(crate) steps: BTreeMap<String, String>,
 }
 

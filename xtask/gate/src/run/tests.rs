@@ -59,7 +59,7 @@ impl Runner {
         let reports: String = flaky.iter().map(|test| results.failure(test)).collect();
         flaky.iter().for_each(|test| results.passed_alone(test));
         let skipped = self.skips.of(&slug(name));
-        // What was skipped before, in other surroundings, has run now, or has said so again.
+        // Tests that skipped before, in other surroundings, have run now or skipped again.
         let is_repetition = !tests.filter.is_empty();
         self.skips.take(&skipped, |test| is_repetition && results.has_run(test));
         let mut outcome = Outcome::of_tests(name, attempt, results, (flaky.len(), reports));

@@ -106,7 +106,7 @@ fn fuzz_build() -> Step {
 /// The manifest can't be read.
 pub(super) fn fuzzing(places: &Places) -> Result<Group, String> {
     let step = |target: String| {
-        // What earlier runs have found here is in no other checkout.
+        // Inputs that earlier runs have kept here are in no other checkout.
         let corpus = places.own(&format!("corpus/{target}"));
         let fresh = r#"rm -rf "$0" && mkdir -p "$0" && exec "$@""#;
         let run = fuzz(&format!("run --fuzz-dir fuzz {target}"));

@@ -1,4 +1,4 @@
-//! All steps of the gate, in their order: what disturbs a test that looks at a clock comes first.
+//! All steps of the gate, in their order: those that disturb tests with a clock come first.
 
 mod builds;
 mod lab;
@@ -20,7 +20,7 @@ pub(crate) const BARE: &str = "x86_64-unknown-none";
 /// The compiler for Miri and fuzzing, of a date at which it has both.
 pub(crate) const NIGHTLY: &str = "nightly-2026-04-01";
 
-/// The group that builds what those after it use, and its step.
+/// The group whose programs all later groups use, and the step that builds them.
 pub(crate) const BUILDS: &str = "builds";
 pub(crate) const BUILT: &str = "programs and tests, built";
 

@@ -1,6 +1,6 @@
-//! Rounds that look for what is new: other seeds, other inputs, other loads. The gate runs the same
-//! each time, so that a change is not refused for what it has not done; here what is found becomes
-//! a test of the gate.
+//! Rounds that look for new faults: other seeds, other inputs, other loads. The gate runs the same
+//! each time, so that no change is refused for an older fault; a fault that is found here becomes a
+//! test of the gate.
 
 use super::builds::fuzz_targets;
 use super::{NEXTEST, NIGHTLY, lab, tests};
@@ -40,7 +40,7 @@ pub(crate) fn round(
     Ok(groups)
 }
 
-/// Keepers on simulated time, and random inputs to what the last rounds have left.
+/// Keepers on simulated time, and random inputs on top of those that the last rounds have kept.
 fn inputs(places: &Places) -> Result<Group, String> {
     let simulate = format!("cargo xtask simulate --seconds {SIMULATION_SECONDS}");
     let mut steps = vec![Step::new("simulation", CommandLine::words(&simulate)).lane(Lane::Cargo)];

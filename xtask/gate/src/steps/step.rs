@@ -1,4 +1,4 @@
-//! The parts of the gate as values: what is run, what it needs, and beside what it may run.
+//! The parts of the gate as values: commands, their needs, and which of them may run side by side.
 
 use crate::need::Need;
 use crate::run::machine::Machine;
@@ -6,7 +6,7 @@ use crate::run::machine::Machine;
 /// Steps that may run at the same time. The next group begins when all have ended.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// A word for what its steps have in common.
+    /// Describes its steps in a word or two.
     pub(crate) name: &'static str,
     /// The number of steps that run at a time.
     pub(crate) at_once: usize,
