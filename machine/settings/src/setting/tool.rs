@@ -62,7 +62,21 @@ impl Tool {
     /// # Errors
     /// [`ToolError`].
     pub fn run_within(self, limit: Duration, arguments: &[&str]) -> Result<String, ToolError> {
-        self.run_from(&FOLDERS, arguments, limit)
+        self.run_while(&|| true, limit, arguments)
+    }
+
+    /// Runs it and returns what it printed. It is killed if it takes longer than `limit`, and as
+    /// soon as it is no longer `wanted`.
+    ///
+    /// # Errors
+    /// [`ToolError`].
+    pub fn run_while(
+        self,
+        wanted: &dyn Fn() -> bool,
+        limit: Duration,
+        arguments: &[&str],
+    ) -> Result<String, ToolError> {
+        self.run_from(&FOLDERS, arguments, limit, wanted)
     }
 
     fn run_from(
@@ -70,6 +84,7 @@ impl Tool {
         folders: &[&str],
         arguments: &[&str],
         limit: Duration,
+        wanted: &dyn Fn() -> bool,
     ) -> Result<String, ToolError> {
         let Self { name, package } = self;
         let missing = || {
@@ -90,9 +105,12 @@ impl Tool {
         let mut child = child.map_err(not_run)?;
         let printed = gathered(child.stdout.take());
         let complained = gathered(child.stderr.take());
-        let Some(status) = ended(&mut child, limit).map_err(not_run)? else {
-            let words = format!("`{name}` did not end within {} s", limit.as_secs_f32());
-            return Err(ToolError::NotRun(words));
+        let Some(status) = ended(&mut child, limit, wanted).map_err(not_run)? else {
+            return Err(ToolError::NotRun(if wanted() {
+                format!("`{name}` did not end within {} s", limit.as_secs_f32())
+            } else {
+                format!("`{name}` was ended: its answer is no longer wanted")
+            }));
         };
         let text = |bytes: Receiver<Vec<u8>>| {
             let bytes = bytes.recv_timeout(limit).unwrap_or_default();
@@ -126,13 +144,17 @@ fn gathered(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 }
 
 /// Waits for the end of the program; returns `None` if it had to be killed.
-fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+fn ended(
+    child: &mut Child,
+    limit: Duration,
+    wanted: &dyn Fn() -> bool,
+) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if begun.elapsed() >= limit {
+        if begun.elapsed() >= limit || !wanted() {
             child.kill()?;
             child.wait()?;
             return Ok(None);
@@ -172,8 +194,14 @@ mod tests {
         assert_eq!(none, Err(ToolError::NotRun(words.into())));
         let limit = Duration::from_millis(200);
         let begun = Instant::now();
-        let hung = SHELL.run_from(&FOLDERS, &["-c", "exec sleep 60"], limit);
+        let hangs = |wanted: &dyn Fn() -> bool, limit| {
+            SHELL.run_while(wanted, limit, &["-c", "exec sleep 60"])
+        };
+        let hung = hangs(&|| true, limit);
         assert_eq!(hung, Err(ToolError::NotRun("`sh` did not end within 0.2 s".into())));
+        let unwanted = hangs(&|| begun.elapsed() < limit * 2, Duration::from_secs(50));
+        let words = "`sh` was ended: its answer is no longer wanted";
+        assert_eq!(unwanted, Err(ToolError::NotRun(words.into())));
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 }

@@ -20,9 +20,9 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, TryRecvError};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use quietcore_settings::ToolError;
@@ -186,7 +186,7 @@ impl Domain {
         let mut affinity = self.affinity.lock().unwrap_or_else(PoisonError::into_inner);
         affinity.look(|| {
             let processors = processors.clone();
-            move || match Xl::find().ok()?.check_affinity(id, &processors) {
+            move |wanted| match Xl::find().ok()?.check_affinity_while(wanted, id, &processors) {
                 Err(moved @ DomainError::Affinity { .. }) => Some(moved.to_string()),
                 // It has just ended, or `xl` has no time; either is seen elsewhere.
                 _ => None,
@@ -239,33 +239,40 @@ impl Domain {
 }
 
 /// Looks if a domain's processors are where they should be, by a thread that asks `xl`: Xen's store
-/// may keep `xl` waiting, and the keeper of a partition looks at much else.
+/// may keep `xl` waiting, and the keeper of a partition looks at much else. `xl` and the thread end
+/// with the watch.
 #[derive(Debug, Default)]
 struct AffinityWatch {
-    asked: Option<Receiver<Option<String>>>,
+    asking: Option<JoinHandle<Option<String>>>,
+    ends: Arc<AtomicBool>,
     /// The newest answer, which the next one replaces.
     found: Option<String>,
 }
 
 impl AffinityWatch {
-    /// Returns the newest answer, and has a thread `ask` again if none is asking.
-    fn look<A: FnOnce() -> Option<String> + Send + 'static>(
-        &mut self,
-        ask: impl FnOnce() -> A,
-    ) -> Option<String> {
-        match self.asked.as_ref().map(Receiver::try_recv) {
-            Some(Err(TryRecvError::Empty)) => return self.found.clone(),
-            Some(Ok(found)) => self.found = found,
-            Some(Err(TryRecvError::Disconnected)) | None => {}
+    /// Returns the newest answer, and has a thread `ask` again if none is asking. `ask` gets the
+    /// question whether its answer is wanted.
+    fn look<A>(&mut self, ask: impl FnOnce() -> A) -> Option<String>
+    where
+        A: FnOnce(&dyn Fn() -> bool) -> Option<String> + Send + 'static,
+    {
+        if self.asking.as_ref().is_some_and(|asking| !asking.is_finished()) {
+            return self.found.clone();
         }
-        let (to, from) = mpsc::channel();
-        let ask = ask();
-        thread::spawn(move || {
-            // Nobody listens once the domain has ended.
-            let _ = to.send(ask());
-        });
-        self.asked = Some(from);
+        if let Some(Ok(found)) = self.asking.take().map(JoinHandle::join) {
+            self.found = found;
+        }
+        let (ask, ends) = (ask(), Arc::clone(&self.ends));
+        self.asking = Some(thread::spawn(move || ask(&|| !ends.load(Ordering::Relaxed))));
         self.found.clone()
+    }
+}
+
+impl Drop for AffinityWatch {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        // An answer after the domain's end is worth nothing.
+        let _ = self.asking.take().map(JoinHandle::join);
     }
 }
 
@@ -370,15 +377,22 @@ mod tests {
         }
     }
 
-    /// Goal: whoever looks never waits, and sees each answer once it is there. Method: answers come
-    /// through a channel, one when the test sends it.
+    /// Goal: whoever looks never waits, and sees each answer once it is there; the last question,
+    /// which gets none, ends with the watch. Method: answers come through a channel, one when the
+    /// test sends it.
     #[test]
     fn an_answer_is_asked_for_in_a_thread_and_not_waited_for() {
         let (answer, answers) = mpsc::channel::<Option<String>>();
-        let answers = std::sync::Arc::new(Mutex::new(answers));
+        let answers = Arc::new(Mutex::new(answers));
         let ask = || {
-            let answers = answers.clone();
-            move || answers.lock().unwrap().recv().unwrap()
+            let answers = Arc::clone(&answers);
+            move |wanted: &dyn Fn() -> bool| loop {
+                match answers.lock().unwrap().recv_timeout(LOOK) {
+                    Ok(answer) => return answer,
+                    Err(_) if wanted() => {}
+                    Err(_) => return None,
+                }
+            }
         };
         let mut watch = AffinityWatch::default();
         for _ in 0..3 {
@@ -396,7 +410,9 @@ mod tests {
         until(Some("moved"));
         answer.send(None).unwrap();
         until(None);
-        answer.send(None).unwrap();
+        assert_eq!(Arc::strong_count(&answers), 2, "a question stands");
+        drop(watch);
+        assert_eq!(Arc::strong_count(&answers), 1, "its thread has ended");
     }
 
     #[test]

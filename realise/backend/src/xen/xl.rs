@@ -50,7 +50,20 @@ impl Xl {
         domain: DomainId,
         processors: &[Option<CpuSet>],
     ) -> Result<(), DomainError> {
-        let list = self.run(&["vcpu-list", &domain.0.to_string()])?;
+        self.check_affinity_while(&|| true, domain, processors)
+    }
+
+    /// Does the same, and ends `xl` as soon as its answer is no longer `wanted`.
+    ///
+    /// # Errors
+    /// [`DomainError`].
+    pub(super) fn check_affinity_while(
+        &self,
+        wanted: &dyn Fn() -> bool,
+        domain: DomainId,
+        processors: &[Option<CpuSet>],
+    ) -> Result<(), DomainError> {
+        let list = self.run_while(wanted, &["vcpu-list", &domain.0.to_string()])?;
         for (number, asked) in processors.iter().enumerate() {
             let Some(asked) = asked else { continue };
             let found = hard_affinity(&list, number).unwrap_or("what it does not say");
@@ -99,8 +112,16 @@ impl Xl {
     /// Runs it and returns what it prints. Does nothing where Xen's store does not answer, for
     /// which it would wait without end.
     fn run(&self, arguments: &[&str]) -> Result<String, DomainError> {
+        self.run_while(&|| true, arguments)
+    }
+
+    fn run_while(
+        &self,
+        wanted: &dyn Fn() -> bool,
+        arguments: &[&str],
+    ) -> Result<String, DomainError> {
         Store::connect()?;
-        Ok(XL.run_within(XL_MAX, arguments)?)
+        Ok(XL.run_while(wanted, XL_MAX, arguments)?)
     }
 }
 
