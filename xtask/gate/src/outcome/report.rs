@@ -11,8 +11,10 @@ pub(crate) const CHOSEN_BY_CHANCE: &str = "minimal failing input";
 const SHOWN_MAX: usize = 6;
 /// Columns of such a line.
 const COLUMNS_MAX: usize = 200;
-/// Lines that the summary shows of a log without reports.
+/// Lines that the summary shows of the end of a log without reports.
 const LAST_MAX: usize = 5;
+/// Beginnings of lines with which compilers and checks complain; the first one names the place.
+const COMPLAINTS: [&str; 4] = ["error", "warning", "Diff in ", "FAIL"];
 
 /// The end of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +63,8 @@ impl Report {
     }
 }
 
-/// The tests that failed, each with the first lines of its report; or else how the log ends.
+/// The tests that failed, each with the first lines of its report; or else the first complaint, and
+/// how the log ends.
 pub(crate) fn failures_in(log: &str) -> String {
     let mut shown = String::new();
     let mut add = |indent: &str, line: &str| {
@@ -70,8 +73,17 @@ pub(crate) fn failures_in(log: &str) -> String {
         shown.push('\n');
     };
     if log.lines().all(|line| head_of_report(line).is_none()) {
+        let log = strip_ansi_escapes::strip_str(log);
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.len().saturating_sub(LAST_MAX);
+        let complains = |line: &&str| COMPLAINTS.iter().any(|it| line.starts_with(it));
+        if let Some(first) = lines[..last].iter().position(complains) {
+            let until = last.min(first + SHOWN_MAX);
+            lines[first..until].iter().for_each(|line| add("    ", line));
+            if until < last {
+                add("    ", "…");
+            }
+        }
         lines[last..].iter().for_each(|line| add("    ", line));
         return shown;
     }
@@ -189,11 +201,17 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out
     }
 
     #[test]
-    fn the_summary_shows_the_place_of_each_failure_or_else_the_end_of_the_log() {
+    fn the_summary_shows_the_place_of_each_failure_or_else_a_complaint_and_the_end_of_the_log() {
         let shown = failures_in(TWO_PROGRAMS);
         assert!(shown.starts_with("    a::fails\n        thread 'a::fails' panicked"), "{shown}");
         assert!(shown.contains("        right: 2\n"), "{shown}");
         assert_eq!(failures_in("1\n2\n3\n4\n5\n6\n"), "    2\n    3\n    4\n    5\n    6\n");
         assert!(failures_in(&"x".repeat(1000)).len() < 210);
+        let log = "ok\n\x1b[31mDiff in \x1b[0ma.rs:1:\n-a\n+b\n1\n2\n3\n4\n5\n6\n7\n8\n";
+        let shown = "Diff in a.rs:1:\n-a\n+b\n1\n2\n3\n4\n5\n6\n7\n8";
+        assert_eq!(failures_in(log).replace("    ", "").trim_end(), shown);
+        let shown = "error: a\nx\nx\nx\nx\nx\n…\nx\nx\nx\nx\nx";
+        let log = format!("warm\nerror: a\n{}", "x\n".repeat(20));
+        assert_eq!(failures_in(&log).replace("    ", "").trim_end(), shown);
     }
 }
