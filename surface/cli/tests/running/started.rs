@@ -107,9 +107,10 @@ fn a_terminal_is_asked_before_a_site_from_elsewhere_comes_down() {
     for (answer, comes_down) in [("n\n", false), ("\n", false), ("y\n", true)] {
         let folder = tempfile::tempdir().unwrap();
         let ground = elsewhere(folder.path());
-        let line = format!("{} down", env!("CARGO_BIN_EXE_quietcore"));
         let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        // A shell reads the line.
+        command.args(["--quiet", "--return", "--command", "\"$PROGRAM\" down", "/dev/null"]);
+        command.env("PROGRAM", env!("CARGO_BIN_EXE_quietcore"));
         command.current_dir(folder.path());
         command.env("QUIETCORE_RUN_DIR", places(folder.path()).run_folder());
         command.env("QUIETCORE_STATE_DIR", folder.path().join("state"));
