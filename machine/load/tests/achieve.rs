@@ -17,6 +17,8 @@ use rustix::process::Pid;
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 const START_WITHIN: Nanos = Nanos::from_secs(30);
+/// The longest wait, long enough for the busiest machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn small(kind: LoadKind, folder: &Path) -> LoadRequest {
     let size = match kind {
@@ -36,7 +38,7 @@ fn measure_until_all_moved(set: &mut LoadSet, count: usize) -> Vec<Achieved> {
     let begin = Instant::now();
     let mut moved: Vec<Option<Achieved>> = vec![None; count];
     while moved.contains(&None) {
-        assert!(begin.elapsed() < Duration::from_secs(20), "{moved:?}");
+        assert!(begin.elapsed() < PATIENCE, "{moved:?}");
         thread::sleep(Duration::from_millis(200));
         for (place, achieved) in moved.iter_mut().zip(set.measure()) {
             assert!(achieved.is_complete(), "{achieved:?}");
@@ -46,6 +48,21 @@ fn measure_until_all_moved(set: &mut LoadSet, count: usize) -> Vec<Achieved> {
         }
     }
     moved.into_iter().flatten().collect()
+}
+
+/// Measures the only load twice a second until `is_so`: in some of the intervals the machine may
+/// stand still.
+fn measure_until(set: &mut LoadSet, is_so: impl Fn(&Achieved) -> bool) -> Achieved {
+    let begin = Instant::now();
+    loop {
+        thread::sleep(Duration::from_millis(500));
+        let achieved = set.measure().remove(0);
+        assert!(achieved.is_complete(), "{achieved:?}");
+        if is_so(&achieved) {
+            return achieved;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{achieved:?}");
+    }
 }
 
 /// Goal: each kind does something countable, and nothing of it remains.
@@ -73,8 +90,14 @@ fn every_kind_works_and_leaves_nothing() {
         assert_eq!(achieved.bytes_per_second.is_some(), request.kind.counts_bytes());
         assert!(achieved.bytes_per_second.is_none_or(|bytes| bytes > 0.0));
     }
-    let shares: f64 = achieved.iter().map(|load| load.cpu_share).sum();
-    assert!(shares > 0.05, "all together used {shares} CPUs");
+    // A machine that stands still gives them nothing for a while.
+    let begin = Instant::now();
+    let mut shares = 0.0;
+    while shares <= 0.05 {
+        assert!(begin.elapsed() < PATIENCE, "all together used {shares} CPUs");
+        thread::sleep(Duration::from_millis(200));
+        shares = set.measure().iter().map(|load| load.cpu_share).sum::<f64>();
+    }
     assert_eq!(set.remarks(), Vec::<String>::new());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
@@ -109,15 +132,14 @@ fn a_load_rests_keeps_a_rate_and_goes_on() {
 
     set.set_pace(Pace::AtMost(100.try_into().unwrap()));
     set.wait_until_running(START_WITHIN).unwrap();
-    thread::sleep(Duration::from_millis(500));
-    let slow = set.measure().remove(0);
-    assert!(slow.is_complete() && slow.operations_per_second > 0.0, "{slow:?}");
-    // Two workers; each may be ahead by the batch with which the interval begins.
-    assert!(slow.operations_per_second < 250.0, "{slow:?}");
+    let slow = measure_until(&mut set, |slow| {
+        // Two workers; each may be ahead by the batch with which the interval begins.
+        assert!(slow.operations_per_second < 250.0, "{slow:?}");
+        slow.operations_per_second > 0.0
+    });
 
     set.set_pace(Pace::Full);
-    let full = measure_until_all_moved(&mut set, 1).remove(0);
-    assert!(full.operations_per_second > slow.operations_per_second, "{full:?}");
+    measure_until(&mut set, |full| full.operations_per_second > slow.operations_per_second);
     set.set_pace(Pace::Rest);
     set.stop().unwrap();
 }
@@ -135,12 +157,13 @@ fn workers_lead_groups_of_their_own_and_share_the_cpu_they_are_bound_to() {
         let score = fs::read_to_string(format!("/proc/{worker}/oom_score_adj")).unwrap();
         assert_eq!(score.trim(), "1000");
     }
-    thread::sleep(Duration::from_millis(500));
-    let achieved = set.measure().remove(0);
+    let achieved = measure_until(&mut set, |achieved| {
+        // The kernel counts in steps of 10 ms for each worker.
+        assert!(achieved.cpu_share < 1.2, "{achieved:?}");
+        achieved.cpu_share > 0.02
+    });
     assert_eq!(achieved.cpus, cpu);
     assert_eq!((achieved.workers, achieved.workers_alive), (3, 3));
-    // The kernel counts in steps of 10 ms for each worker.
-    assert!(achieved.cpu_share > 0.02 && achieved.cpu_share < 1.2, "{achieved:?}");
     set.stop().unwrap();
 }
 

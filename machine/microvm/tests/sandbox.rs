@@ -178,7 +178,9 @@ fn exits_twice() {
     std::thread::spawn(move || {
         sandbox::seal(&Calls::of_waiting_thread(), Violation::End).expect("a filter");
         sealed.send(()).expect("the other waits");
-        std::thread::sleep(Duration::from_millis(50));
+        while !bare::ends() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         std::process::exit(1);
     });
     sandbox::seal(&Calls::of_waiting_thread(), Violation::End).expect("a filter");

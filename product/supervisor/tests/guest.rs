@@ -10,10 +10,12 @@ mod site;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Deployed, Paused, Verb};
-use site::{Site, copy_model};
+use quietcore_supervisor::control::{
+    Activity, ChangeKind, DeployPatience, Deployed, FieldbusState, Paused, Verb,
+};
+use site::{PATIENCE, Site, copy_model};
 
 /// A site file with a cycle that is slow enough for a virtual machine in an emulated one.
 const SITE: &str = r#"
@@ -116,6 +118,21 @@ impl Left {
     }
 }
 
+/// Waits until the fieldbus is in OP and every SubDevice works: where a machine stands still for a
+/// moment, the segment is brought up again.
+fn in_op(site: &Site) -> FieldbusState {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let state = site.client().list().expect("the supervisor answers").remove(0);
+        let fieldbus = state.fieldbus.expect("it has one");
+        if fieldbus.state == "OP" && fieldbus.working_counter == fieldbus.working_counter_expected {
+            return fieldbus;
+        }
+        assert!(Instant::now() < end, "not in OP in time: {fieldbus:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Returns the name of a process; `None` if there is none of this number.
 fn process(number: u32) -> Option<String> {
     fs::read_to_string(format!("/proc/{number}/comm")).ok()
@@ -159,15 +176,7 @@ fn a_servo_lives(text: &str, backend: &str) {
 
     // The drive is switched on over the fieldbus: all of CiA 402 takes part.
     site.wait_for_value("servo_U.statusword", |word| word as u32 & 0x6F == 0x27);
-    let fieldbus = site
-        .client()
-        .list()
-        .expect("the supervisor answers")
-        .remove(0)
-        .fieldbus
-        .expect("it has one");
-    assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
-    assert_eq!(fieldbus.working_counter, fieldbus.working_counter_expected);
+    assert_eq!(in_op(&site).subdevices, 2);
 
     // Now it is tuned: a slow controller, and a place to go to.
     site.change(ChangeKind::Set, "servo_P.Kv", Some("2"));

@@ -118,11 +118,16 @@ fn tasks_preempt_a_long_one_and_have_rows_of_their_own() {
     assert_eq!(names, ["cycle", "Fast", "Waiter", "Background"]);
     let jobs: Vec<_> = tasks.iter().map(|task| task.snapshot.counters.cycles).collect();
     let [cycles, fast, waiter, background] = jobs[..] else { panic!("{jobs:?}") };
+    // The rows are read one after another, and jobs end meanwhile: a second look bounds their
+    // number from above.
+    let later = figures(&site).swap_remove(0).snapshot;
     // Cycles that are left out are ticks, too; but several ticks at once activate Fast once.
     let run = cycles - tasks[0].snapshot.scan.skipped_releases;
-    assert!(fast + 2 >= run * 3 / 4 && fast <= run + 1, "{run} cycles: {jobs:?}");
-    assert!(waiter >= 25 && waiter <= cycles / 4 + 2, "{jobs:?}");
-    assert!(background >= 2 && background <= cycles / 20 + 2, "{jobs:?}");
+    let run_later = later.counters.cycles - later.scan.skipped_releases;
+    assert!(fast + 2 >= run * 3 / 4 && fast <= run_later + 1, "{run}..{run_later}: {jobs:?}");
+    let cycles = later.counters.cycles;
+    assert!(waiter >= 25 && waiter <= cycles / 4 + 2, "{cycles} cycles: {jobs:?}");
+    assert!(background >= 2 && background <= cycles / 20 + 2, "{cycles} cycles: {jobs:?}");
     let [cycle, fast, _, background] = &tasks[..] else { panic!("{names:?}") };
     // A job of Background lasts for more than a cycle; Fast preempts it, and the kernel comes back
     // to it.
@@ -286,7 +291,8 @@ fn a_job_in_its_critical_section_is_not_cut_by_a_deploy() {
         let begun = site.value("osek_DW.begun");
         site.wait_for_value("osek_DW.begun", |count| count > begun);
         deploy_when_possible(&site, &changed);
-        let (ended, begun) = (site.value("osek_DW.ended"), site.value("osek_DW.begun"));
+        // Jobs may end between the two readings: what has begun is read first.
+        let (begun, ended) = (site.value("osek_DW.begun"), site.value("osek_DW.ended"));
         assert!(begun - ended <= 1.0, "deploy {round}: {begun} begun, {ended} ended");
     }
     assert!(site.told("swap-waits").is_some(), "none of the three came in the middle of a job");
@@ -313,10 +319,13 @@ fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
         });
         let waits = "waiting for a job of task `Background` to end";
         assert!(lines.iter().any(|line| line == waits), "nothing is said");
+        let said = Instant::now();
         let fast = site.value("osek_DW.fast");
         site.change(ChangeKind::Set, "osek_P.length", Some("1000"));
         site.wait_for_value("osek_DW.fast", |count| count > fast);
-        assert!(!deploy.is_finished(), "it waits for a second");
+        // Less than a second, for the machine may stand still before the line is heard.
+        let has_waited = said.elapsed() > Duration::from_millis(400);
+        assert!(has_waited || !deploy.is_finished(), "it waits for a second");
         deploy.join().expect("no panic").unwrap_err().to_string()
     });
     let why = "a job of task `Background` was under way at the end of each cycle";

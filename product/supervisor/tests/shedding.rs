@@ -112,7 +112,8 @@ fn told(site: &Site, partition: &str, kind: &str) -> usize {
 
 #[test]
 fn an_overrun_freezes_the_less_critical_and_calm_gives_it_back() {
-    let axis = "on_overrun = \"shed\"\ncalm = \"1 s\"";
+    // The calm outlasts the looks below, even if the machine stands still.
+    let axis = "on_overrun = \"shed\"\ncalm = \"4 s\"";
     let Some(site) = up(axis, "when_shed = \"freeze\"") else { return };
     both_run(&site);
     wait_for_steps(&site, "vision", 5);
@@ -121,8 +122,9 @@ fn an_overrun_freezes_the_less_critical_and_calm_gives_it_back() {
     wait_until("shed", || state(&site, "vision").state == shed);
     let before = steps(&site, "vision");
     wait_for_steps(&site, "axis", 10);
+    // The steps are read before the state: it may be given back after any look.
+    let within = steps(&site, "vision") - before;
     if state(&site, "vision").state == shed {
-        let within = steps(&site, "vision") - before;
         // A guest and a loaded machine may finish the step that ran.
         assert!(within <= 1, "{within} cycles while it is shed");
     }

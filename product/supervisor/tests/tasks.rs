@@ -4,12 +4,12 @@
 mod site;
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quietcore_record::trace::Recording;
 use quietcore_supervisor::control::{Activity, ChangeKind, Done, Restart, Verb};
 use quietcore_supervisor::recording::{Length, Progress, RecordingRequest, record};
-use site::Site;
+use site::{PATIENCE, Site};
 
 const SITE: &str = r#"
 [site]
@@ -111,30 +111,40 @@ fn a_status_task_runs_as_long_as_its_variable_is_true() {
     let fast = site.value("rates_DW.fast");
     site.wait_for_value("rates_DW.fast", |count| count > fast + 4.0);
     let stopped = site.value("rates_DW.by_state");
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(site.value("rates_DW.by_state"), stopped);
+    let fast = site.value("rates_DW.fast");
+    site.wait_for_value("rates_DW.fast", |count| count > fast + 20.0);
+    // A job whose release came before the change may run after it, where its thread gets no CPU.
+    let late = site.value("rates_DW.by_state") - stopped;
+    assert!(late <= 1.0, "{late} jobs after the variable was false");
 }
 
 #[test]
 fn a_task_with_the_policy_stop_is_at_fault_at_its_first_overrun_until_the_restart() {
-    // The period is one that this machine does not overrun by itself.
-    let slow = SITE.replace("OVERRUN", "stop").replace("period = \"5 ms\"", "period = \"200 ms\"");
-    let site = Site::up(&slow, "rates");
-    overrun(&site, "450");
+    // The period is one that this machine does not overrun by itself, even if it stands still for
+    // half a second.
+    let slow = SITE
+        .replace("OVERRUN", "stop")
+        .replace("period = \"5 ms\"", "period = \"800 ms\"")
+        .replace("watchdog = \"1 s\"", "watchdog = \"5 s\"");
+    // A campaign of that period would take months with the usual number of cycles.
+    let site = Site::up(&format!("{slow}\n[campaign]\ncycles = 100\n"), "rates");
+    overrun(&site, "1000");
     site.wait_for_event("overrun-stop");
     let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
     assert!(state.to_string().contains("fast"), "{state}");
     let seen = site.client().list().unwrap().remove(0);
     let steps = site.value("rates_DW.fast");
-    let end = std::time::Instant::now() + site::PATIENCE;
-    while site.client().list().unwrap()[0].cycles < seen.cycles + 5 {
-        assert!(std::time::Instant::now() < end, "the fieldbus has to go on in fault");
+    let end = Instant::now() + PATIENCE;
+    while site.client().list().unwrap()[0].cycles < seen.cycles + 2 {
+        assert!(Instant::now() < end, "the fieldbus has to go on in fault");
+        std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(site.value("rates_DW.fast"), steps, "no step is run in fault");
     site.client().ask::<Done>("axis", Verb::Restart { how: Restart::Warm }).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
     assert_eq!(site.client().list().unwrap()[0].pid, seen.pid, "in the same process");
-    site.wait_for_value("rates_DW.fast", |count| count > 5.0);
+    // The restart has set the count back.
+    site.wait_for_value("rates_DW.fast", |count| count > steps);
 }
 
 #[test]
@@ -145,7 +155,14 @@ fn skipped_releases_are_counted_and_the_program_goes_on() {
     overrun(&site, "60");
     let fast = site.value("rates_DW.fast");
     site.wait_for_value("rates_DW.fast", |count| count > fast + 20.0);
-    let after = &site.client().list().unwrap()[0];
-    assert!(after.missed_cycles > before + 2, "{after:?}");
-    assert!(after.overruns > 0, "{after:?}");
+    // The supervisor publishes the counts a while after the program has made them.
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let after = site.client().list().unwrap().remove(0);
+        if after.missed_cycles > before + 2 && after.overruns > 0 {
+            break;
+        }
+        assert!(Instant::now() < end, "{before} missed before: {after:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

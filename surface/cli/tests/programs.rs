@@ -8,7 +8,7 @@ mod command;
 use std::fs;
 use std::path::Path;
 
-use command::{call, patient};
+use command::{Said, call, patient};
 use serde_json::Value;
 
 /// Writes an example with its program into `folder`, with patient watchdogs; returns `None` on a
@@ -24,6 +24,28 @@ fn example(folder: &Path, name: &str) -> Option<String> {
     let file = format!("{name}.toml");
     fs::write(folder.join(&file), patient(&init.out)).unwrap();
     Some(file)
+}
+
+/// Makes a call that measures. Repeats it if the machine stood still for as long as the outputs'
+/// watchdog of a SubDevice allows, 100 ms: that is rightly told, but the program is not at fault.
+fn measured(folder: &Path, arguments: &[&str]) -> Said {
+    let mut run = call(folder, arguments);
+    for _ in 0..4 {
+        if !run.out.contains("the fieldbus was not whole") {
+            break;
+        }
+        // Evidence that is there is not overwritten.
+        let _ = fs::remove_dir_all(folder.join("run"));
+        run = call(folder, arguments);
+    }
+    run
+}
+
+/// Returns the number of periods that passed in releases which the leading task left out: a
+/// standstill of the machine, beside which the other tasks have fewer jobs, or more at the end.
+fn lost(leader: &Value, period_ns: u64) -> u64 {
+    let skipped = leader["scan_counters"]["skipped_releases"].as_u64().unwrap();
+    (skipped * leader["period_ns"].as_u64().unwrap()).div_ceil(period_ns)
 }
 
 fn records(text: &str) -> Vec<Value> {
@@ -63,7 +85,7 @@ fn check(record: &Value, task: &str, cycles: std::ops::RangeInclusive<u64>) {
 fn the_servo_axis_is_qualified_with_its_own_program() {
     let folder = tempfile::tempdir().unwrap();
     let Some(site) = example(folder.path(), "servo") else { return };
-    let run = call(
+    let run = measured(
         folder.path(),
         &["qualify", &site, "--profile", "tp1,tp2", "--duration", "2 s", "--out", "run", "--json"],
     );
@@ -84,7 +106,7 @@ fn the_servo_axis_is_qualified_with_its_own_program() {
 fn both_tasks_of_the_turbine_are_judged_each_by_its_own_period() {
     let folder = tempfile::tempdir().unwrap();
     let Some(site) = example(folder.path(), "turbine") else { return };
-    let run = call(
+    let run = measured(
         folder.path(),
         &["qualify", &site, "--profile", "tp2", "--duration", "2 s", "--out", "run", "--json"],
     );
@@ -93,7 +115,8 @@ fn both_tasks_of_the_turbine_are_judged_each_by_its_own_period() {
     assert_eq!(records.len(), 2, "{}", run.err);
     check(&records[0], ".governor", 200..=u64::MAX);
     // The warm-up of 1 s is left out of the slower task's record as well.
-    check(&records[1], ".load", 17..=21);
+    let lost = lost(&records[0], 100_000_000);
+    check(&records[1], ".load", 17_u64.saturating_sub(lost)..=21 + lost);
     assert_eq!(records[1]["period_ns"], 100_000_000);
     let document: Value = serde_json::from_str(&run.out).unwrap();
     let limit = |record: &str| {
@@ -153,7 +176,7 @@ fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
     // No deadline of Report: nothing is asked of it.
     let text = text.replace(", Report = \"100 ms\"", "").replace("= 1e-2", "= 1e-1");
     fs::write(folder.path().join("osek.toml"), patient(&text)).unwrap();
-    let run = call(
+    let run = measured(
         folder.path(),
         &[
             "qualify",
@@ -175,8 +198,9 @@ fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
     };
     assert_eq!(records.len(), 5, "{}", run.err);
     check(named("cycle"), ".cycle", 2000..=u64::MAX);
-    check(named("Drive"), ".Drive", 1000..=2100);
-    check(named("Supervise"), ".Supervise", 80..=110);
+    let lost = |period_ns| lost(named("cycle"), period_ns);
+    check(named("Drive"), ".Drive", 1000_u64.saturating_sub(lost(1_000_000))..=2100);
+    check(named("Supervise"), ".Supervise", 80_u64.saturating_sub(lost(20_000_000))..=110);
     assert_eq!(named("Drive")["scan_terms"]["by_kernel"], true);
     assert_eq!(named("Report")["scan_terms"]["deadline_ns"], Value::Null);
     let document: Value = serde_json::from_str(&run.out).unwrap();
@@ -256,16 +280,16 @@ fn a_single_lost_frame_is_counted_in_the_record() {
     let mut text = fs::read_to_string(folder.path().join(&site)).unwrap();
     text.push_str("\n[[fieldbus.ec0.fault]]\nat = \"500 ms\"\nkind = \"lost-frame\"\n");
     fs::write(folder.path().join(&site), text).unwrap();
-    let run = call(
+    let run = measured(
         folder.path(),
         &["probe", "exec", &site, "--duration", "1 s", "--warm-up", "100 ms", "--json"],
     );
     assert_eq!(run.status, Some(0), "{}", run.err);
     let record = &records(&run.out)[0];
-    check(record, ".main", 900..=1100);
+    check(record, ".main", 1000..=1100 + lost(record, 1_000_000));
     // A machine that is stopped in the middle of a cycle may lose more than the one.
-    let lost = record["scan_counters"]["lost_frames"].as_u64().unwrap();
-    assert!((1..100).contains(&lost), "{lost}");
+    let frames = record["scan_counters"]["lost_frames"].as_u64().unwrap();
+    assert!((1..100).contains(&frames), "{frames}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ const PERIOD: Duration = Duration::from_micros(500);
 /// A site whose program counts its cycles, and a daemon beside it.
 struct Bench {
     folder: TempDir,
+    site: Arc<FakeSite>,
     _server: Server,
     _claim: Claim,
     daemon: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
@@ -59,17 +60,28 @@ fn connect(places: &Places, runtime: &Runtime) -> Channel {
 
 impl Bench {
     fn new() -> Self {
+        let bench = Self::standing();
+        bench.run_program();
+        bench
+    }
+
+    /// Makes one whose program runs no cycle yet.
+    fn standing() -> Self {
         let folder = TempDir::new().expect("a folder");
         let program = FakeProgram::start(folder.path()).expect("a program");
-        program.run_every(PERIOD);
         let site = Arc::new(FakeSite::with_program(program));
         let claim = Claim::take(&places(folder.path()), "line").expect("the site is free");
         let socket = claim.listen().expect("a socket");
-        let server = Server::start(socket, "line", site as _, Limits::default());
+        let server = Server::start(socket, "line", Arc::clone(&site) as _, Limits::default());
         let runtime = Runtime::new().expect("threads");
         let (daemon, channel) = serve(folder.path(), &runtime);
         let server = server.expect("threads");
-        Self { folder, _server: server, _claim: claim, daemon: Some(daemon), runtime, channel }
+        let daemon = Some(daemon);
+        Self { folder, site, _server: server, _claim: claim, daemon, runtime, channel }
+    }
+
+    fn run_program(&self) {
+        self.site.state().program.as_ref().expect("it has one").run_every(PERIOD);
     }
 
     /// Ends the daemon as a signal does, and starts the next one.
@@ -184,8 +196,10 @@ fn asked(trigger: &str, before: u64, after: u64) -> v1::StartTraceRequest {
 /// Goal: nobody has to wait for a trigger; whoever asks later gets each cycle around it.
 #[test]
 fn a_trace_goes_on_without_its_client_and_another_one_fetches_it() {
-    let mut bench = Bench::new();
+    let mut bench = Bench::standing();
     let started = bench.start(asked("rising servo_DW.counter >= 1500", 20, 800)).expect("a trace");
+    // The program begins after the trace, so that the trigger is still to come.
+    bench.run_program();
     assert_eq!((started.number, started.state()), (1, v1::TraceState::Armed));
     let paths: Vec<&str> = started.variables.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(paths, ["servo_Y.torque", "servo_Y.mode", "servo_DW.counter"]);

@@ -238,16 +238,21 @@ proptest! {
 
 #[test]
 fn an_hour_of_skipped_releases_is_recorded_in_no_time() {
-    let memory = Memory::of_shape(&ONE);
-    let region = memory.initialise(&ONE).unwrap();
-    let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_micros(20), 1 << 32);
     let releases = 3600 * 50_000;
-    let begin = std::time::Instant::now();
-    recorder.record_skipped(Nanos::from_secs(1), 0, releases);
-    let took = begin.elapsed();
-    assert!(cfg!(miri) || took < std::time::Duration::from_millis(500), "{took:?}");
-    let totals = region.task(0).unwrap().release().totals();
-    assert_eq!((totals.count, totals.max_ns, totals.min_ns), (releases, 3_600_000_000_000, 20_000));
-    // 2³⁶ ns hold 3435973 whole periods of 20 µs.
-    assert_eq!(totals.overflow, releases - 3_435_973);
+    // The machine may stand still in one of the times.
+    let is_short = (0..5).any(|_| {
+        let memory = Memory::of_shape(&ONE);
+        let region = memory.initialise(&ONE).unwrap();
+        let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_micros(20), 1 << 32);
+        let begin = std::time::Instant::now();
+        recorder.record_skipped(Nanos::from_secs(1), 0, releases);
+        let took = begin.elapsed();
+        let totals = region.task(0).unwrap().release().totals();
+        let seen = (totals.count, totals.max_ns, totals.min_ns);
+        assert_eq!(seen, (releases, 3_600_000_000_000, 20_000));
+        // 2³⁶ ns hold 3435973 whole periods of 20 µs.
+        assert_eq!(totals.overflow, releases - 3_435_973);
+        cfg!(miri) || took < std::time::Duration::from_millis(500)
+    });
+    assert!(is_short, "each of five took half a second");
 }

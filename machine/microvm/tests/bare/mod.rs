@@ -3,7 +3,7 @@
 // UNSAFETY: the assembler's labels are looked at as bytes.
 #![expect(unsafe_code, reason = "code is copied from between two labels")]
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use quietcore_microvm::bus::{After, Bus};
 use quietcore_microvm::machine::{Machine, MachineError};
@@ -280,9 +280,18 @@ pub(crate) fn fault() {
     unsafe { nowhere.read_volatile() };
 }
 
+/// Set once the end of this process has begun, if it takes 300 ms.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Returns `true` once the end of a process with [`end_slowly`] has begun.
+pub(crate) fn ends() -> bool {
+    ENDS.load(Relaxed)
+}
+
 /// Has the end of this process take 300 ms.
 pub(crate) fn end_slowly() {
     extern "C" fn wait() {
+        ENDS.store(true, Relaxed);
         std::thread::sleep(std::time::Duration::from_millis(300));
     }
     // SAFETY: the function does not unwind, and uses nothing that is gone by then.

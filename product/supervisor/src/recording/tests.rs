@@ -36,6 +36,21 @@ fn ground(period: Option<Duration>) -> Fixture {
 
 const QUICK: Option<Duration> = Some(Duration::from_micros(200));
 
+/// Makes a site whose program runs its first cycle after a trace has begun, so that each trigger
+/// is still to come then.
+fn ground_at_rest_until_traced() -> Fixture {
+    let ground = ground(None);
+    let site = Arc::clone(&ground.site);
+    thread::spawn(move || {
+        let is_traced = || site.state().asked.iter().any(|asked| asked.starts_with("trace-start"));
+        while !is_traced() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        site.state().program.as_ref().unwrap().run_every(QUICK.unwrap());
+    });
+    ground
+}
+
 fn wanted(variables: &[&str], trigger: Option<&str>, length: Length) -> RecordingRequest {
     RecordingRequest {
         variables: variables.iter().map(|text| (*text).to_owned()).collect(),
@@ -90,7 +105,7 @@ fn every_cycle_is_recorded_until_all_is_kept() {
 
 #[test]
 fn a_trigger_keeps_what_was_before_it() {
-    let ground = ground(QUICK);
+    let ground = ground_at_rest_until_traced();
     let mut wanted =
         wanted(&["servo_Y.torque"], Some("rising servo_DW.counter >= 300"), Length::Samples(40));
     wanted.pre_percent = 25;
@@ -158,7 +173,7 @@ fn several_windows_are_kept_each_around_its_own_trigger() {
 /// Goal: the samples from before a trigger are as many as asked for, to the sample.
 #[test]
 fn a_window_may_be_said_in_samples_before_and_after_its_trigger() {
-    let ground = ground(QUICK);
+    let ground = ground_at_rest_until_traced();
     let length = Length::Around { before: 7, after: 22 };
     let rising = Some("rising servo_DW.counter >= 300");
     let wanted = wanted(&["servo_DW.counter"], rising, length);

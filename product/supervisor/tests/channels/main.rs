@@ -30,7 +30,7 @@ use quietcore_supervisor::control::{
 };
 use quietcore_supervisor::host_channel::HostChannel;
 use quietcore_supervisor::live::{Plan, Running};
-use quietcore_supervisor::monitor::Monitor;
+use quietcore_supervisor::monitor::{Monitor, Reading};
 use quietcore_supervisor::places::{Places, StartedBy};
 use runtime::runtime;
 use rustix::process::{Pid, Signal, kill_process};
@@ -183,15 +183,29 @@ impl Site {
         }
     }
 
-    /// Reads variables of one partition, all at one moment.
+    /// Reads variables of one partition, all at one moment, unless this thread is kept from it.
     fn values<const N: usize>(&self, partition: &str, paths: [&str; N]) -> [f64; N] {
+        self.read(partition, paths, |_| true)
+    }
+
+    /// Reads variables of one partition as they are between two of its cycles.
+    fn whole_values<const N: usize>(&self, partition: &str, paths: [&str; N]) -> [f64; N] {
+        self.read(partition, paths, |reading| reading.consistent)
+    }
+
+    fn read<const N: usize>(
+        &self,
+        partition: &str,
+        paths: [&str; N],
+        is_good: impl Fn(Reading) -> bool,
+    ) -> [f64; N] {
         let end = Instant::now() + PATIENCE;
         loop {
             // Its process may just be starting.
             if let Ok(monitor) = Monitor::open(&mut self.client(), partition) {
                 let paths = paths.map(str::to_owned);
                 let mut selection = monitor.select(&paths).expect("variables");
-                if monitor.read(&mut selection).is_ok() {
+                if monitor.read(&mut selection).is_ok_and(&is_good) {
                     let value = |path: &String| {
                         let known = selection.variables().iter().find(|one| *one.path == **path);
                         selection.value(known.expect("selected")).as_f64().expect("a number")

@@ -11,7 +11,7 @@ fn values_arrive_as_whole_sets_and_so_do_the_answers() {
     assert_eq!(site.value("receiver", "receiver_DW.initial"), 2.5, "read in `initialize`");
     assert_eq!(site.value("receiver", "receiver_DW.first"), 0.0, "timeouts count from the start");
     assert_eq!(site.value("sender", "sender_DW.status"), 0.0);
-    let seen = site.values("receiver", ["receiver_DW.count", "receiver_DW.opposite"]);
+    let seen = site.whole_values("receiver", ["receiver_DW.count", "receiver_DW.opposite"]);
     assert_eq!(seen[0], -seen[1]);
 }
 
@@ -27,8 +27,8 @@ fn a_queue_keeps_its_order_and_counts_what_has_no_room() {
     site.set("receiver", "receiver_P.drain", "100");
     site.set("sender", "sender_P.burst", "0");
     let balanced = || {
-        let [number, sent, refused] =
-            site.values("sender", ["sender_DW.number", "sender_DW.sent", "sender_DW.refused"]);
+        let counts = ["sender_DW.number", "sender_DW.sent", "sender_DW.refused"];
+        let [number, sent, refused] = site.whole_values("sender", counts);
         assert_eq!(number, sent + refused);
         site.value("receiver", "receiver_DW.received") == sent
     };

@@ -11,9 +11,16 @@ use super::*;
 const SHORT: Patience =
     Patience { begin: Duration::from_millis(200), finish: Duration::from_millis(200) };
 
+/// Times that pass only if nothing comes at all.
+const LONG: Patience = Patience { begin: Duration::from_secs(30), finish: Duration::from_secs(30) };
+
 fn pair() -> (Channel, UnixStream) {
+    pair_with(LONG)
+}
+
+fn pair_with(patience: Patience) -> (Channel, UnixStream) {
     let (near, far) = UnixStream::pair().unwrap();
-    (Channel::taking_files(near, SHORT), far)
+    (Channel::taking_files(near, patience), far)
 }
 
 #[test]
@@ -53,11 +60,12 @@ fn a_line_too_long_is_refused_and_the_longest_is_not() {
 
 #[test]
 fn silence_and_a_line_that_never_ends_are_told_apart() {
-    let (mut channel, mut far) = pair();
+    let (mut channel, _far) = pair_with(SHORT);
     assert!(matches!(channel.receive(), Err(ChannelError::Silent(_))));
+    let (mut channel, mut far) = pair_with(Patience { finish: SHORT.finish, ..LONG });
     // A byte now and then does not prolong the time for the line.
     let writer = std::thread::spawn(move || {
-        for _ in 0..20 {
+        for _ in 0..600 {
             if far.write_all(b"x").is_err() {
                 break;
             }
@@ -72,7 +80,7 @@ fn silence_and_a_line_that_never_ends_are_told_apart() {
 #[test]
 fn a_file_goes_with_its_line() {
     let (mut channel, far) = pair();
-    let mut sender = Channel::new(far, SHORT);
+    let mut sender = Channel::new(far, LONG);
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(b"content").unwrap();
     sender.send_with(b"here\n", file.as_fd()).unwrap();
@@ -94,7 +102,7 @@ fn a_long_line_takes_its_file_along_with_its_beginning() {
         let file = tempfile::tempfile().unwrap();
         let mut line = vec![b'y'; LINE_BYTES_MAX - 1];
         line.push(b'\n');
-        Channel::new(far, SHORT).send_with(&line, file.as_fd()).unwrap();
+        Channel::new(far, LONG).send_with(&line, file.as_fd()).unwrap();
     });
     assert_eq!(channel.receive().unwrap().len(), LINE_BYTES_MAX - 1);
     assert!(channel.take_file().is_some());
