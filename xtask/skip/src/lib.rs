@@ -25,7 +25,8 @@ mod strace;
 pub use record::{SKIP_FILE_VARIABLE, record};
 pub use strace::strace;
 
-/// Records that the surrounding test could not run, with the reason. The test returns after it.
+/// Records that the running test could not run, with the reason. The test returns after it. A
+/// function that a test calls may skip it, too.
 ///
 /// The reason says what is missing, and after a semicolon how to get it. It is a format string with
 /// its arguments.
@@ -39,8 +40,8 @@ pub use strace::strace;
 #[macro_export]
 macro_rules! skip {
     ($($reason:tt)+) => {{
-        // The type name of a nested function is the only place where the surrounding function's
-        // own name can be read; a thread's name would be lost with `--test-threads=1`.
+        // The type name of a nested function has the surrounding function's path. The name of the
+        // test's thread would be lost with `--test-threads=1`.
         fn here() {}
         $crate::record(::std::any::type_name_of_val(&here), &::std::format!($($reason)+));
     }};
