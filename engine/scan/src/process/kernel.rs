@@ -59,8 +59,9 @@ impl CycleHost for Threads {
 /// The cycle of a kernel in this process.
 pub(crate) type KernelCycle<'a> = kernel::KernelCycle<'a, Threads>;
 
-/// Makes the calling thread the one that leads, with a row for each task. `None` when the region
-/// has no place for one.
+/// Makes the calling thread, which was prepared, the one that leads, with a row for each task: this
+/// thread runs them all, so that what it was refused is refused to each. `None` when the region has
+/// no place for one.
 ///
 /// # Errors
 /// When the kernel of the host has no timer for it.
@@ -74,7 +75,13 @@ pub(crate) fn lead<'a>(
 ) -> io::Result<Option<()>> {
     let timer = ThreadTimer::new()?;
     put(Some((Leading::new(), timer)));
-    Ok(cycle.open_rows(region, Recorder::new, tasks, first_row, slot_cycles, thread_id))
+    let Some(leader) = region.task(0) else { return Ok(None) };
+    let take_over = |task, period, slot_cycles| {
+        let mut recorder = Recorder::new(task, period, slot_cycles);
+        recorder.refuse_as_to(&leader);
+        recorder
+    };
+    Ok(cycle.open_rows(region, take_over, tasks, first_row, slot_cycles, thread_id))
 }
 
 /// Ends what [`lead`] began.

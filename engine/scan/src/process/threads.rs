@@ -255,6 +255,8 @@ impl<'map> TaskThreads<'_, 'map> {
         let of_host = host_threads::number_of(self.job.cpu);
         recorder.set_thread_id(of_host);
         self.watched[index].thread_id.store(thread_id, Ordering::Relaxed);
+        let pinned =
+            settings::prepare(&mut recorder, self.job.cpu, task.policy, self.memory_refused);
         if let (0, Some(kernel)) = (index, self.kernel) {
             let first = self.job.tasks.len() as u32;
             let tasks = &self.job.kernel_tasks;
@@ -264,8 +266,6 @@ impl<'map> TaskThreads<'_, 'map> {
                 .ok()??;
         }
         departure::watch(&task.name, &self.job.kernel_tasks);
-        let pinned =
-            settings::prepare(&mut recorder, self.job.cpu, task.policy, self.memory_refused);
         // A thread's first look allocates; its cycles must not.
         drop(self.slots.each_ref().map(ArcSwapOption::load));
         let own = TaskSettings {

@@ -152,6 +152,13 @@ impl<'region> Recorder<'region> {
         self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
     }
 
+    /// Says that the kernel refused the settings that it refused another task, whose thread runs
+    /// this one, too.
+    pub fn refuse_as_to(&mut self, other: &TaskStatistics) {
+        self.shared.refused.store(other.refused.load(Relaxed), Relaxed);
+        self.shared.error_number.store(other.error_number.load(Relaxed), Relaxed);
+    }
+
     /// Says what one cycle of the probe itself costs.
     pub fn set_own_cost(&mut self, cost: Nanos) {
         self.shared.own_cost_ns.store(cost.get(), Relaxed);

@@ -9,7 +9,7 @@ use quietcore_exchange::com::{KernelHost as _, Provision, Services};
 use quietcore_exchange::{Event, Happening, Release, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::module::DataImage;
-use quietcore_units::KernelJob;
+use quietcore_units::{KernelJob, ThreadSetting};
 
 use super::*;
 use crate::fault::Fault;
@@ -63,6 +63,21 @@ fn release(due: Nanos) -> Release {
 
 const ALLOWANCE: Allowance =
     Allowance { period: Nanos::from_millis(20), deadline: Nanos::MAX, margin: Nanos::ZERO };
+
+#[test]
+fn what_the_leading_thread_was_refused_stands_in_the_rows_of_all_tasks() {
+    let exchange = exchange();
+    let region = exchange.region();
+    let mut leader = Recorder::new(region.task(0).unwrap(), MILLI, 10);
+    leader.refuse(ThreadSetting::Policy, 13);
+    assert_eq!(lead(&KernelCycle::new(Threads), region, &tasks(), 1, 10, 77).unwrap(), Some(()));
+    for row in [1, 2] {
+        let task = region.task(row).unwrap();
+        assert!(task.refused(ThreadSetting::Policy) && !task.refused(ThreadSetting::MemoryLock));
+        assert_eq!(task.error_number(), 13);
+    }
+    put(None);
+}
 
 #[test]
 fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
