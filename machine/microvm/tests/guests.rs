@@ -55,6 +55,7 @@ struct Outcome {
 
 /// Runs an image, with `job` bytes of a job; `None` where there is no KVM, which is said.
 fn run(image: &Path, job: u64) -> Option<Outcome> {
+    quietcore_skip::need_locked_memory!(16 << 20);
     let memory = Memory::new("16 MiB".parse().expect("a size"), true).expect("memory");
     let mut file = File::open(image).expect("it was built");
     let entry = image::load(&memory, &mut file).expect("an image");

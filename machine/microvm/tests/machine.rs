@@ -90,6 +90,7 @@ fn memory_is_given_at_addresses_that_are_free() {
 /// still of their colours. What these bits mean to a cache is no matter here.
 #[test]
 fn a_guest_runs_in_memory_of_its_colours() {
+    quietcore_skip::need_locked_memory!(64 << 20);
     let size: ByteSize = "4 MiB".parse().expect("a size");
     let colouring = Colouring::of_mask(0x7000).expect("bits of pages");
     let made = PageMap::open().map_err(PoolError::from);
@@ -192,6 +193,7 @@ fn huge_pages() -> u64 {
 
 #[test]
 fn memory_is_in_the_largest_pages_that_there_are() {
+    quietcore_skip::need_locked_memory!(16 << 20);
     let free = huge_pages();
     let memory = Memory::new("8 MiB".parse().expect("a size"), true).expect("memory");
     println!("{free} large pages were free: {}", memory.pages());

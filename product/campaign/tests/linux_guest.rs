@@ -115,6 +115,7 @@ fn a_linux_guest_with_two_processors_has_a_task_on_each() {
         quietcore_skip::skip!("there is no second CPU");
         return;
     }
+    quietcore_skip::need_locked_memory!(64 << 20);
     // A KVM that interprets its guests is none for QEMU.
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap();
     let has_kvm = processor.contains(" svm") || processor.contains(" vmx");

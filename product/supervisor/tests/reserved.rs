@@ -6,6 +6,7 @@ mod site;
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use quietcore_backend::container::{ContainerError, Containers};
 use quietcore_skip::skip;
@@ -88,10 +89,19 @@ fn hoard(words: &str) {
 fn memory_that_can_not_be_had_is_told() {
     let text = SITE.replace("cpus = [0]", "cpus = [0]\nmemory = \"15 TiB\"");
     let site = Site::up(&text, "counter");
-    let told = site.wait_for_event("reservation");
-    assert!(told.contains("15.0 TiB of memory are reserved and"), "{told}");
-    let events = site.client().events(0).unwrap();
-    let why = "15.0 TiB for the program's heap can't be had: the kernel refuses it";
-    assert!(events.iter().any(|event| event.text == why), "{events:#?}");
+    for why in [
+        "15.0 TiB of memory are reserved and",
+        "15.0 TiB for the program's heap can't be had: the kernel refuses it",
+    ] {
+        let end = Instant::now() + site::PATIENCE;
+        loop {
+            let events = site.client().events(0).unwrap();
+            if events.iter().any(|it| it.kind == "reservation" && it.text.contains(why)) {
+                break;
+            }
+            assert!(Instant::now() < end, "{events:#?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
     site.wait_for("running", |activity| *activity == Activity::Running);
 }

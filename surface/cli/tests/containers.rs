@@ -119,10 +119,15 @@ fn a_container_has_its_reservation_and_nothing_else() {
     assert!(!names.iter().any(|name| ["home", "etc", "root", "sys"].contains(&&**name)));
     assert!(status(pid, "NSpid").ends_with("\t1"), "it is the first of its own processes");
     assert_eq!(status(pid, "NoNewPrivs"), "1");
-    assert_eq!(status(pid, "Cpus_allowed_list"), "0");
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let threads = threads.filter_map(|it| it.file_name().to_str()?.parse::<u64>().ok());
+    let pinned = threads.filter(|thread| status(*thread, "Cpus_allowed_list") == "0").count();
+    assert!(pinned > 0, "the thread of its program is on its CPU");
     let network = fs::read_to_string(format!("/proc/{pid}/net/dev")).unwrap();
     assert_eq!(network.lines().skip(2).count(), 1, "only `lo`: {network}");
     if rustix::process::geteuid().is_root() {
+        // Its control group has no other one.
+        assert_eq!(status(pid, "Cpus_allowed_list"), "0");
         // CAP_IPC_LOCK and CAP_SYS_NICE.
         assert_eq!(status(pid, "CapBnd"), "0000000000804000");
         let limit = |folder: &PathBuf| {

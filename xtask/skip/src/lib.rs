@@ -13,15 +13,18 @@
 //! may run in another process than the one that prints.
 //!
 //! [`own_network!`] runs a test in a network of its own, or skips it where there is none to be had;
+//! [`need_locked_memory!`] skips one where a process may not lock as much memory as it takes;
 //! [`strace()`] traces a program, or returns the reason for a skip.
 //!
 //! The crate stands outside the floors so that tests of every floor can use it; nothing but tests
 //! may depend on it.
 
+mod locked;
 pub mod own_network;
 mod record;
 mod strace;
 
+pub use locked::obstacle_to_locking;
 pub use record::{SKIP_FILE_VARIABLE, record};
 pub use strace::strace;
 

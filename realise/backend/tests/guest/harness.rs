@@ -333,6 +333,7 @@ fn machinery<'a>(
     let Ok(bytes) = quietcore_guests::PARTITION.bytes() else {
         cannot!("no images of guests in this build")
     };
+    quietcore_skip::need_locked_memory!(16 << 20);
     let memory = Memory::new("16 MiB".parse().expect("a size"), true).expect("memory");
     let entry = image::load(&memory, &mut Cursor::new(bytes)).expect("an image");
     let machine = match Machine::with(memory, options) {

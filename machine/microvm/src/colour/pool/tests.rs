@@ -49,10 +49,13 @@ fn colouring() -> Colouring {
 }
 
 const SIZE: ByteSize = ByteSize::new(2 << 20);
+/// More than a pool takes until it has a page of each colour.
+const POOL_BYTES: usize = 64 << 20;
 const PAGES: u64 = (2 << 20) / PAGE_BYTES;
 
 #[test]
 fn memory_is_of_its_colours_and_the_rest_is_given_back() {
+    quietcore_skip::need_locked_memory!(POOL_BYTES);
     let knows = Numbers::default();
     let (memory, coloured) = ColouredMemory::create(SIZE, colouring(), &[2, 5], knows).unwrap();
     assert_eq!(memory.size(), SIZE);
@@ -70,6 +73,7 @@ fn memory_is_of_its_colours_and_the_rest_is_given_back() {
 
 #[test]
 fn pages_that_move_are_noticed() {
+    quietcore_skip::need_locked_memory!(POOL_BYTES);
     let knows = Numbers::default();
     let (_memory, coloured) = ColouredMemory::create(SIZE, colouring(), &[0, 1], knows).unwrap();
     coloured.knows.moved_by.set(1);
@@ -78,6 +82,7 @@ fn pages_that_move_are_noticed() {
 
 #[test]
 fn a_colour_that_does_not_come_is_told() {
+    quietcore_skip::need_locked_memory!(POOL_BYTES);
     let knows = Numbers { factor: 2, ..Numbers::default() };
     let refused = ColouredMemory::create(SIZE, colouring(), &[0, 1], knows).unwrap_err();
     let PoolError::Short { short, .. } = &refused else { panic!("{refused}") };
@@ -89,6 +94,7 @@ fn a_colour_that_does_not_come_is_told() {
 /// Method: a colour that does not come, and room for one, two or no stretches of the pool.
 #[test]
 fn a_pool_takes_no_more_than_there_is_room_for() {
+    quietcore_skip::need_locked_memory!(POOL_BYTES);
     let share = PAGES as usize * 8 / 2;
     for (stretches, pages) in [(0, 0), (1, share + share / 8), (2, share + share / 4)] {
         let (asked, knows) = (Cell::new(0), Numbers { factor: 2, ..Numbers::default() });
@@ -128,6 +134,7 @@ fn what_is_no_memory_of_a_guest_is_refused_at_once() {
 
 #[test]
 fn memory_is_held_in_place_where_the_kernel_does_that() {
+    quietcore_skip::need_locked_memory!(POOL_BYTES);
     let knows = Numbers::default();
     let (_memory, coloured) = ColouredMemory::create(SIZE, colouring(), &[0], knows).unwrap();
     if let Some(error) = coloured.may_move() {
@@ -139,6 +146,7 @@ fn memory_is_held_in_place_where_the_kernel_does_that() {
 /// physical addresses are the hypervisor's idea.
 #[test]
 fn pages_of_this_machine_are_chosen_where_they_can_be_seen() {
+    quietcore_skip::need_locked_memory!(POOL_BYTES);
     let made = PageMap::open().map_err(PoolError::from);
     match made.and_then(|knows| ColouredMemory::create(SIZE, colouring(), &[3], knows)) {
         Ok((memory, coloured)) => {
