@@ -11,6 +11,8 @@ use rustix::mount::{MountFlags, mount, mount_move};
 const SHARE: &str = "trans=virtio,version=9p2000.L,msize=512000";
 /// Folders of the root that packages may hold files for. `/lib` is one of `/usr`.
 const LAID_OVER: [&str; 4] = ["boot", "etc", "usr", "var"];
+/// State of the product. The host's is not that of this machine, and need not be readable.
+const STATE: &str = "/var/lib/quietcore";
 
 /// Mounts the shares and what the kernel offers, and makes the host's file system the root.
 /// The host's file system gets `layers` on top, which are shares with packages.
@@ -28,6 +30,10 @@ pub(crate) fn make(project: &Path, layers: &[String]) -> io::Result<()> {
     attach_kernels()?;
     for place in ["/tmp", "/run", "/var/tmp"] {
         attach("tmpfs", Path::new(place), "tmpfs", MountFlags::empty(), "mode=1777")?;
+    }
+    let state = Path::new(STATE);
+    if state.is_dir() {
+        attach("tmpfs", state, "tmpfs", MountFlags::empty(), "mode=755")?;
     }
     // It may lie below what is memory now, or be seen through the root already.
     if !project.exists() {
