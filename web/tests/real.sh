@@ -34,7 +34,7 @@ for ((tries = 0; ; tries += 1)); do
     fi
     sleep 0.1
 done
-# A shell reads the command, and a blank in the path is none of its.
+# A shell reads the command; the path may have a blank.
 export QUIETCORE_DAEMON=$programs/quietcored
 QUIETCORE_SOCKET=$QUIETCORE_RUN_DIR/@daemon/socket QUIETCORE_PAGE_LINK='"$QUIETCORE_DAEMON" link --role' \
     node test.mjs login site variables changes timing control qualification

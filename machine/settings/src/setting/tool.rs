@@ -76,22 +76,12 @@ impl Tool {
         limit: Duration,
         arguments: &[&str],
     ) -> Result<String, ToolError> {
-        self.run_from(&FOLDERS, arguments, limit, wanted)
-    }
-
-    fn run_from(
-        self,
-        folders: &[&str],
-        arguments: &[&str],
-        limit: Duration,
-        wanted: &dyn Fn() -> bool,
-    ) -> Result<String, ToolError> {
         let Self { name, package } = self;
         let missing = || {
             let words = format!("`{name}` is not installed; install Debian's package `{package}`");
             ToolError::NotRun(words)
         };
-        let places = folders.iter().map(|folder| PathBuf::from(folder).join(name));
+        let places = FOLDERS.iter().map(|folder| PathBuf::from(folder).join(name));
         let program = places.into_iter().find(|place| place.is_file()).ok_or_else(missing)?;
         let mut command = Command::new(program);
         command.args(arguments).env_clear().stdin(Stdio::null());

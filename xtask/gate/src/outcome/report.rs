@@ -13,8 +13,9 @@ const SHOWN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 200;
 /// Lines that the summary shows of the end of a log without reports.
 const LAST_MAX: usize = 5;
-/// Beginnings of lines with which compilers and checks complain; the first one names the place.
-const COMPLAINTS: [&str; 4] = ["error", "warning", "Diff in ", "FAIL"];
+/// Beginnings of lines with which compilers and checks fail; the first one names the place. A
+/// warning comes before and is no failure.
+const COMPLAINTS: [&str; 3] = ["error", "Diff in ", "FAIL"];
 
 /// The end of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +212,7 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out
         let shown = "Diff in a.rs:1:\n-a\n+b\n1\n2\n3\n4\n5\n6\n7\n8";
         assert_eq!(failures_in(log).replace("    ", "").trim_end(), shown);
         let shown = "error: a\nx\nx\nx\nx\nx\n…\nx\nx\nx\nx\nx";
-        let log = format!("warm\nerror: a\n{}", "x\n".repeat(20));
+        let log = format!("warning: b\nerror: a\n{}", "x\n".repeat(20));
         assert_eq!(failures_in(&log).replace("    ", "").trim_end(), shown);
     }
 }
