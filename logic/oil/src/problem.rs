@@ -1,5 +1,6 @@
 //! Problems of an OIL text, each at its position, all at once.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use quietcore_wording::FilePosition;
@@ -82,6 +83,7 @@ pub(crate) struct Collector {
     remarks: Vec<LocatedMessage>,
     strict: bool,
     unused: Unused,
+    replaced: BTreeMap<TextPosition, String>,
 }
 
 impl Collector {
@@ -94,6 +96,7 @@ impl Collector {
             remarks: Vec::new(),
             strict,
             unused: Unused::default(),
+            replaced: BTreeMap::new(),
         }
     }
 
@@ -129,6 +132,11 @@ impl Collector {
         self.unused.name_implementation(name);
     }
 
+    /// The tree has another word in the place of this one; problems show the one of the text.
+    pub(crate) fn replace(&mut self, place: TextPosition, written: String) {
+        self.replaced.insert(place, written);
+    }
+
     /// Adds a file; its number is what places name it by.
     pub(crate) fn add_file(&mut self, name: &str) -> u16 {
         let number = u16::try_from(self.files.len()).expect("the number of includes is bounded");
@@ -152,7 +160,8 @@ impl Collector {
             self.left_out += 1;
             return;
         }
-        self.problems.push(LocatedMessage { place, token: shown(token), message: message() });
+        let token = self.shown(place, token);
+        self.problems.push(LocatedMessage { place, token, message: message() });
     }
 
     /// A word is wrong.
@@ -163,11 +172,8 @@ impl Collector {
     /// The token at `place` is allowed and may still surprise.
     pub(crate) fn remark(&mut self, place: TextPosition, token: &str, message: impl Into<String>) {
         if self.remarks.len() < PROBLEMS_MAX {
-            self.remarks.push(LocatedMessage {
-                place,
-                token: shown(token),
-                message: message.into(),
-            });
+            let token = self.shown(place, token);
+            self.remarks.push(LocatedMessage { place, token, message: message.into() });
         }
     }
 
@@ -195,6 +201,11 @@ impl Collector {
         Definition { name: name.to_owned(), position: self.position(place) }
     }
 
+    /// The token at `place` as the text has it, made fit to show.
+    fn shown(&self, place: TextPosition, token: &str) -> String {
+        shown(self.replaced.get(&place).map_or(token, String::as_str))
+    }
+
     /// Returns a position with the name of its file.
     fn position(&self, place: TextPosition) -> FilePosition {
         let TextPosition { file, line, column } = place;
@@ -205,11 +216,8 @@ impl Collector {
     pub(crate) fn finish(mut self) -> Result<Vec<Remark>, Problems> {
         if self.problems.is_empty() {
             if let Some((word, message)) = self.unused.told() {
-                self.remarks.push(LocatedMessage {
-                    place: word.place,
-                    token: shown(&word.text),
-                    message,
-                });
+                let token = self.shown(word.place, &word.text);
+                self.remarks.push(LocatedMessage { place: word.place, token, message });
             }
             self.remarks.sort_by_key(|found| found.place);
             let remarks = std::mem::take(&mut self.remarks);

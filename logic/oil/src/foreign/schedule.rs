@@ -11,6 +11,7 @@
 
 use crate::problem::Collector;
 use crate::schema::Kind;
+use crate::text::place::{TextPosition, Word};
 use crate::text::tree::{Attribute, Block, Tree, Value};
 
 /// Attributes of other names for the same.
@@ -27,7 +28,7 @@ const START: [(&str, &str); 2] = [("START_VALUE", "START"), ("OFFSET", "START")]
 pub(super) fn understand(tree: &mut Tree, collector: &mut Collector) {
     for object in &mut tree.objects {
         if object.kind.text == Kind::Alarm.word() {
-            rename_actions(&mut object.block);
+            rename_actions(&mut object.block, collector);
         } else if object.kind.text == Kind::ScheduleTable.word() {
             table(&mut object.block, collector);
         }
@@ -35,21 +36,21 @@ pub(super) fn understand(tree: &mut Tree, collector: &mut Collector) {
 }
 
 fn table(block: &mut Block, collector: &mut Collector) {
-    rename(block, &TABLE);
+    rename(block, &TABLE, collector);
     for point in block.attributes.iter_mut().filter(|it| it.name.text == "EXPIRYPOINT") {
         if let Some(block) = &mut point.block {
-            rename(block, &POINT);
-            rename_actions(block);
+            rename(block, &POINT, collector);
+            rename_actions(block, collector);
         }
     }
     let Some(autostart) = block.first_mut("AUTOSTART") else { return };
     match autostart.token.as_str() {
-        "NONE" => set(autostart, false),
-        "ABSOLUTE" | "RELATIVE" => set(autostart, true),
+        "NONE" => set(autostart, false, collector),
+        "ABSOLUTE" | "RELATIVE" => set(autostart, true, collector),
         _ => {}
     }
     let Some(start) = &mut autostart.block else { return };
-    rename(start, &START);
+    rename(start, &START, collector);
     if autostart.value != Value::Truth(true) {
         return;
     }
@@ -62,24 +63,29 @@ fn table(block: &mut Block, collector: &mut Collector) {
     }
 }
 
-fn set(attribute: &mut Attribute, value: bool) {
+fn set(attribute: &mut Attribute, value: bool, collector: &mut Collector) {
     attribute.value = Value::Truth(value);
-    attribute.token = if value { "TRUE" } else { "FALSE" }.to_owned();
+    let own = if value { "TRUE" } else { "FALSE" };
+    replace(&mut attribute.token, own, attribute.place, collector);
 }
 
-fn rename(block: &mut Block, names: &[(&str, &str)]) {
+fn rename(block: &mut Block, names: &[(&str, &str)], collector: &mut Collector) {
     for attribute in &mut block.attributes {
-        let known = names.iter().find(|(other, _)| *other == attribute.name.text);
-        if let Some((_, own)) = known {
-            (*own).clone_into(&mut attribute.name.text);
+        let Word { text, place } = &mut attribute.name;
+        if let Some((_, own)) = names.iter().find(|(other, _)| other == text) {
+            replace(text, own, *place, collector);
         }
     }
 }
 
-fn rename_actions(block: &mut Block) {
+fn rename_actions(block: &mut Block, collector: &mut Collector) {
     for action in block.attributes.iter_mut().filter(|it| it.name.text == "ACTION") {
         if action.token == "INCREMENT" {
-            "INCREMENTCOUNTER".clone_into(&mut action.token);
+            replace(&mut action.token, "INCREMENTCOUNTER", action.place, collector);
         }
     }
+}
+
+fn replace(word: &mut String, own: &str, place: TextPosition, collector: &mut Collector) {
+    collector.replace(place, std::mem::replace(word, own.to_owned()));
 }
