@@ -96,7 +96,7 @@ pub trait Process {
     fn stop(&mut self) -> Result<(), PartitionError>;
 
     /// Takes what the process has written about itself.
-    fn take_remarks(&mut self) -> String;
+    fn take_remarks(&self) -> String;
 
     /// Returns how much its program has printed.
     fn printed(&self) -> Printed;
@@ -181,7 +181,7 @@ impl Process for Partition {
         self.stop().map(|_| ())
     }
 
-    fn take_remarks(&mut self) -> String {
+    fn take_remarks(&self) -> String {
         self.take_remarks()
     }
 

@@ -325,7 +325,7 @@ impl Process for SimulatedProcess {
         Ok(())
     }
 
-    fn take_remarks(&mut self) -> String {
+    fn take_remarks(&self) -> String {
         String::new()
     }
 

@@ -373,6 +373,7 @@ impl Partition {
         loop {
             if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
                 self.prints.wait_for_rest();
+                self.remarks.wait_for_rest();
                 return Ok(status);
             }
             match Instant::now().checked_duration_since(end) {
@@ -430,9 +431,9 @@ impl Partition {
         self.remarks.text()
     }
 
-    /// Waits until a process that has ended has said all, and returns the last [`REMARK_BYTES_MAX`]
-    /// of it.
-    pub fn take_remarks(&mut self) -> String {
+    /// Waits until a process that has ended has said all, 2 s at most, and returns the last
+    /// [`REMARK_BYTES_MAX`] of it.
+    pub fn take_remarks(&self) -> String {
         self.remarks.whole_text()
     }
 }

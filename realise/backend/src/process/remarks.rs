@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use quietcore_wording::plural;
 
@@ -12,6 +13,11 @@ use quietcore_wording::plural;
 pub const OWN_REMARK: &str = "quietcore-runtime: ";
 /// Limit of the lines of others that are shown in a text of one line.
 const OTHERS_MAX: usize = 8;
+
+/// Limit of the time in which an ended process's last remarks arrive: a process that it left behind
+/// may hold the pipe open.
+const REST_MAX: Duration = Duration::from_secs(2);
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// Bytes that are kept of a partition's remarks: the last ones, which tell why it ended.
 pub const REMARK_BYTES_MAX: u64 = 16 << 10;
@@ -60,11 +66,18 @@ impl Remarks {
         lock(&self.kept).text()
     }
 
-    /// Waits until the pipe closes, and returns all that was said.
-    pub(super) fn whole_text(&mut self) -> String {
-        if let Some(collecting) = self.collecting.take() {
-            let _ = collecting.join();
+    /// Waits at most [`REST_MAX`] for the rest of what an ended process has said.
+    pub(super) fn wait_for_rest(&self) {
+        let Some(collecting) = &self.collecting else { return };
+        let end = Instant::now() + REST_MAX;
+        while !collecting.is_finished() && Instant::now() < end {
+            thread::sleep(GLANCE);
         }
+    }
+
+    /// Waits for the rest, and returns all that was said.
+    pub(super) fn whole_text(&self) -> String {
+        self.wait_for_rest();
         self.text()
     }
 }
@@ -115,7 +128,7 @@ mod tests {
     fn the_last_is_kept_in_whole_lines() {
         let mut said: String = (0..5_000).map(|number| format!("line {number}\n")).collect();
         said.push_str("the end");
-        let mut remarks = Remarks::collect(Some(io::Cursor::new(said)));
+        let remarks = Remarks::collect(Some(io::Cursor::new(said)));
         let text = remarks.whole_text();
         assert!(text.len() as u64 <= REMARK_BYTES_MAX);
         assert!(text.starts_with("line ") && text.ends_with("line 4999\nthe end"), "{text}");
@@ -123,9 +136,28 @@ mod tests {
         assert!(text.starts_with(&format!("line {}\n", 5_000 - lines)), "none is torn");
     }
 
+    /// Goal: what an ended process has said is complete, however late it is read, and a process
+    /// that holds the pipe open delays nothing for long.
+    #[test]
+    fn the_rest_is_waited_for_and_not_for_ever() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let remarks = Remarks::collect(Some(reader));
+        let late = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(50));
+            io::Write::write_all(&mut writer, b"switched off").unwrap();
+        });
+        assert_eq!(remarks.whole_text(), "switched off");
+        late.join().unwrap();
+
+        let (reader, _held) = io::pipe().unwrap();
+        let begin = Instant::now();
+        assert_eq!(Remarks::collect(Some(reader)).whole_text(), "");
+        assert!(begin.elapsed() >= REST_MAX);
+    }
+
     #[test]
     fn a_short_remark_is_whole() {
-        let mut remarks = Remarks::collect(Some(&b"  one\ntwo \xff\n"[..]));
+        let remarks = Remarks::collect(Some(&b"  one\ntwo \xff\n"[..]));
         assert_eq!(remarks.whole_text(), "one\ntwo \u{fffd}");
     }
 

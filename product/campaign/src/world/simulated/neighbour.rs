@@ -146,7 +146,7 @@ impl Process for SimulatedNeighbour {
         Ok(())
     }
 
-    fn take_remarks(&mut self) -> String {
+    fn take_remarks(&self) -> String {
         String::new()
     }
 
