@@ -9,8 +9,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use quietcore_process::readback;
 use quietcore_process::setting;
-use quietcore_units::Scheduling;
+use quietcore_units::{Scheduling, SchedulingPolicy};
 
 /// The longest wait for the end of a process that has a twentieth of a processor.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,7 +44,7 @@ fn a_killed_process_ends_beside_a_thread_that_never_leaves_its_cpu() {
     let _ = has_begun.recv();
 
     starved.kill().unwrap();
-    setting::make_ordinary(starved.id());
+    setting::let_end(starved.id(), 0);
     let ended = wait_for(&mut starved);
     over.store(true, Ordering::Relaxed);
     let beside = low.and_then(|()| hog.unwrap().join().unwrap());
@@ -52,6 +53,27 @@ fn a_killed_process_ends_beside_a_thread_that_never_leaves_its_cpu() {
         Ok(()) => assert_eq!(ended.map(|status| status.signal()), Some(Some(9))),
         Err(error) => quietcore_skip::skip!("no real-time priority: {error}"),
     }
+}
+
+/// Goal: where the ordinary policy brings a killed process no processor, a priority does.
+#[test]
+fn the_attempts_to_let_a_process_end_take_turns() {
+    let mut killed = Command::new("sleep").arg("600").spawn().unwrap();
+    let id = killed.id();
+    let may = setting::schedule_other(id, Scheduling::Fifo { priority: 2 });
+    let policies: Vec<_> = (0..3)
+        .map(|attempt| {
+            setting::let_end(id, attempt);
+            readback::read(id, id).unwrap().policy
+        })
+        .collect();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    if let Err(error) = may {
+        return quietcore_skip::skip!("no real-time priority: {error}");
+    }
+    let lowest = SchedulingPolicy::Fifo { priority: 1 };
+    assert_eq!(policies, [SchedulingPolicy::Other, lowest, SchedulingPolicy::Other]);
 }
 
 fn wait_for(child: &mut Child) -> Option<ExitStatus> {

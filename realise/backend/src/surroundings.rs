@@ -129,25 +129,24 @@ pub(crate) trait Surroundings: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Kills the process at once, not in order.
+    /// Kills the process at once, not in order. Attempts are counted from 0.
     ///
     /// # Errors
     /// The error of the kernel.
-    fn kill(&self, child: &mut Child) -> io::Result<()> {
-        kill(child)
+    fn kill(&self, child: &mut Child, attempt: u32) -> io::Result<()> {
+        kill(child, attempt)
     }
 
     /// Kills everything that the process has left running.
     fn end_rest(&self);
 }
 
-/// Kills a process that was not waited for yet, and takes its real-time priority, at which it might
-/// get no processor to end on.
+/// Kills a process that was not waited for yet, and lets it get a processor to end on.
 ///
 /// # Errors
 /// The error of the kernel.
-pub(crate) fn kill(child: &mut Child) -> io::Result<()> {
+pub(crate) fn kill(child: &mut Child, attempt: u32) -> io::Result<()> {
     child.kill()?;
-    setting::make_ordinary(child.id());
+    setting::let_end(child.id(), attempt);
     Ok(())
 }

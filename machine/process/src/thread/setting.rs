@@ -142,14 +142,20 @@ pub fn schedule_other(thread: u32, scheduling: Scheduling) -> io::Result<()> {
     }
 }
 
-/// Gives all threads of a process the ordinary policy, those excepted that can't have it. A thread
-/// at a real-time priority whose CPU belongs to a higher one, or whose group has no run time left,
-/// does not even end when it is killed; at the ordinary policy it does.
-pub fn make_ordinary(process: u32) {
+/// Gives all threads of a killed process a policy at which they get a processor to end on, those
+/// excepted that can't have it: a killed thread ends once it runs.
+///
+/// At a real-time priority it may never run, where its CPU belongs to a higher one or its group has
+/// no run time left. At the ordinary policy it may not for minutes, where its session or control
+/// group spends its share on other CPUs. So even attempts give the ordinary policy, and odd ones
+/// the lowest real-time priority.
+pub fn let_end(process: u32, attempt: u32) {
+    let lowest = Scheduling::Fifo { priority: 1 };
+    let scheduling = if attempt.is_multiple_of(2) { Scheduling::Other } else { lowest };
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     for thread in threads.filter_map(|it| it.file_name().to_str()?.parse().ok()) {
         // It may have ended, and what may not be changed ends by itself or not at all.
-        let _ = schedule_other(thread, Scheduling::Other);
+        let _ = schedule_other(thread, scheduling);
     }
 }
 

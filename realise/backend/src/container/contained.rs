@@ -72,10 +72,10 @@ impl Surroundings for Contained {
 
     /// Kills the container's process, after which its shim removes the rest; kills the shim while
     /// there is no such process.
-    fn kill(&self, child: &mut Child) -> io::Result<()> {
+    fn kill(&self, child: &mut Child, attempt: u32) -> io::Result<()> {
         match &self.inside {
             Some(inside) => {
-                inside.kill();
+                inside.kill(attempt);
                 Ok(())
             }
             None => child.kill(),
@@ -84,6 +84,6 @@ impl Surroundings for Contained {
 
     /// Kills the container's first process, with which all others in the container end.
     fn end_rest(&self) {
-        self.inside.iter().for_each(Inside::kill);
+        self.inside.iter().for_each(|inside| inside.kill(0));
     }
 }

@@ -259,12 +259,11 @@ impl Inside {
         self.pid.as_raw_nonzero().get().cast_unsigned()
     }
 
-    /// Kills it, and with it all others in the container, and takes its real-time priority, at
-    /// which it might get no processor to end on.
-    fn kill(&self) {
+    /// Kills it, and with it all others in the container, and lets it get a processor to end on.
+    fn kill(&self, attempt: u32) {
         // This fails only if it has ended already, and its number may be another's then.
         if pidfd_send_signal(&self.process, Signal::KILL).is_ok() {
-            setting::make_ordinary(self.process_id());
+            setting::let_end(self.process_id(), attempt);
         }
     }
 }

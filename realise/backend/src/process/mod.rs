@@ -65,6 +65,9 @@ pub(crate) use serve::{ExchangeName, HOST_THREADS};
 
 pub use threads::ThreadNumbers;
 
+/// Time that a killed process has to end before it is killed once more.
+const KILL_AGAIN: Duration = Duration::from_secs(1);
+
 /// The error of a partition that could not be started or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PartitionError {
@@ -358,8 +361,8 @@ impl Partition {
     }
 
     /// Ends the partition and waits for its process, which is killed if it takes longer than 2 s,
-    /// or than a guest from its disk has to shut down. One that gets no processor at its priority
-    /// then has the ordinary policy, at which it ends. The exchange stays readable.
+    /// or than a guest from its disk has to shut down. One that gets no processor to end on has
+    /// other policies then, one after the other. The exchange stays readable.
     ///
     /// # Errors
     /// [`PartitionError::Wait`] when the process can't be waited for.
@@ -370,20 +373,25 @@ impl Partition {
             self.orders = None;
         }
         let end = Instant::now() + grace;
+        let mut attempts = 0;
         loop {
             if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
                 self.prints.wait_for_rest();
                 self.remarks.wait_for_rest();
                 return Ok(status);
             }
-            match Instant::now().checked_duration_since(end) {
-                None => {}
-                // It does not respond: kill it, and later whichever process waits for it, too.
-                Some(late) if late < STOP_GRACE => {
-                    self.orders = None;
-                    self.around.kill(&mut self.child).map_err(PartitionError::Wait)?;
-                }
-                Some(_) => kill(&mut self.child).map_err(PartitionError::Wait)?,
+            let late = Instant::now().checked_duration_since(end);
+            // It does not respond.
+            if let Some(late) = late.filter(|late| *late >= KILL_AGAIN * attempts) {
+                self.orders = None;
+                let killed = if late < STOP_GRACE {
+                    self.around.kill(&mut self.child, attempts)
+                } else {
+                    // Whichever process waits for it, too.
+                    kill(&mut self.child, attempts)
+                };
+                killed.map_err(PartitionError::Wait)?;
+                attempts += 1;
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -413,7 +421,7 @@ impl Partition {
     /// Kills a process that can't end in order; [`stop`](Self::stop) waits for it.
     pub fn kill(&mut self) {
         // This fails only if the process has ended already.
-        let _ = self.around.kill(&mut self.child);
+        let _ = self.around.kill(&mut self.child, 0);
     }
 
     /// Returns how much its program has printed so far.
