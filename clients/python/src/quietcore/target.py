@@ -13,10 +13,10 @@ import grpc
 SOCKET = Path("@daemon", "socket")
 """The daemon's socket, in the folder of running sites."""
 
-# A daemon that comes back is found soon, by a client that has just missed it, too.
+# A daemon that comes back is found soon, by a client that has just missed it, too. The smallest
+# backoff is left as it is: gRPC takes it for the time in which a daemon has to answer (20 s).
 _RECONNECT = (
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
 )
 
