@@ -143,7 +143,10 @@ fn a_container_has_its_reservation_and_nothing_else() {
     }
     let down = bench.call(&["down"]);
     assert_eq!(down.status, Some(0), "{}", down.err);
-    assert!(supervisor.wait().unwrap().success());
+    let ended = supervisor.wait().unwrap();
+    let log = bench.log();
+    // A machine that stands still misses releases, of which the status tells.
+    assert!(ended.success() || log.contains("never came and count as missed"), "{ended}: {log}");
     assert_eq!(left(&bench), Vec::<PathBuf>::new());
     assert_eq!(groups("quietcore-press-has-axis"), Vec::<PathBuf>::new());
 }
