@@ -77,14 +77,19 @@ function enter(why: NoSession): void {
 
 function show(session: Session, calls: Calls): void {
   const over = new AbortController();
-  const leave = (why: NoSession) => {
+  let why: NoSession = "ended";
+  // Calls that are under way when the session ends are refused after it, which is nothing new.
+  const leave = () => {
+    if (over.signal.aborted) {
+      return;
+    }
     over.abort();
     page.variables.close();
     page.site.close();
     page.qualification.close();
     enter(why);
   };
-  const connection = new Connection(changed, () => leave("ended"));
+  const connection = new Connection(changed, leave);
   const failed = (error: unknown) => {
     if (failureOf(error) !== "refused") {
       connection.doubt(error);
@@ -107,7 +112,10 @@ function show(session: Session, calls: Calls): void {
       history.replaceState(null, "", write({ ...page.address, ...change }));
       arrive();
     },
-    logOut: () => void end().then(() => leave("none")),
+    logOut: () => {
+      why = "none";
+      void end().then(leave);
+    },
   };
   const arrive = () => {
     page.address = read(location.hash);

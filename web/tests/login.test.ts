@@ -61,3 +61,24 @@ stage.testFake("a session that the daemon has forgotten leads back to the log-in
     await shows(page, ".entrance", /session has ended/);
   });
 });
+
+stage.testFake("who logs out is not told of calls that come too late", async daemon => {
+  await stage.play(daemon.link("operator"), async ({ page }) => {
+    await shows(page, ".who", /anna, operator/);
+    await page.evaluate(() => {
+      const ask = window.fetch;
+      window.fetch = async (...call) => {
+        if (call[0] !== "/session") {
+          await new Promise(resolve => setTimeout(resolve, 700));
+        }
+        return ask(...call);
+      };
+    });
+    // By then a call is under way.
+    await new Promise(resolve => setTimeout(resolve, 1500));
+    await click(page, ".who button");
+    await shows(page, ".entrance", /not logged in/);
+    await new Promise(resolve => setTimeout(resolve, 1500));
+    await shows(page, ".entrance", /not logged in/);
+  });
+});
