@@ -80,8 +80,8 @@ pub enum Broken {
     },
     /// Nothing happens in it any more.
     #[error(
-        "the emulated machine stood still for {} s, which is no fault of the scenario; its console \
-         is in {console}",
+        "the emulated machine stood still for {} s, or never began to run, which is no fault of \
+         the scenario; its console is in {console}",
         STANDS_STILL.as_secs()
     )]
     StoodStill {
@@ -179,9 +179,9 @@ impl Machine<'_> {
             if started.elapsed() > limit {
                 return Err(Broken::TooLong { limit, console: self.console.to_owned() });
             }
+            let beat = fs::read(self.out.join(ALIVE)).ok();
             // Time that follows instructions may be slower than any limit.
-            let beat = fs::read(self.out.join(ALIVE)).ok().filter(|_| !self.counts_instructions);
-            if heart.stands_still(beat, started.elapsed()) {
+            if !self.counts_instructions && heart.stands_still(beat, started.elapsed()) {
                 return Err(Broken::StoodStill { console: self.console.to_owned() });
             }
             if !look() {

@@ -6,9 +6,9 @@
 //! interrupt to a guest twice, the second time while the guest holds interrupts back, and the guest
 //! says so and ends; or a guest of ours, or the kernel of a domain, falls. The machine beats for
 //! that reason: its first process writes the seconds since its start into a file of the results,
-//! each second. Where the beat stays away, the machine is at fault, and is started anew, as it is
-//! where a scenario failed and a guest said so. What hangs while the machine beats is a failure of
-//! the scenario, and is ended by its limit.
+//! each second. Where the beat stays away, or never comes, the machine is at fault, and is
+//! started anew, as it is where a scenario failed and a guest said so. What hangs while the machine
+//! beats is a failure of the scenario, and is ended by its limit.
 
 use std::time::Duration;
 
@@ -16,6 +16,9 @@ use crate::emulator::Broken;
 
 /// Time without a beat after which the machine stands still.
 pub const STANDS_STILL: Duration = Duration::from_secs(60);
+/// Time after which a machine that has not begun to beat stands still: a hypervisor whose first
+/// system never starts. Beside a load, one that starts takes a minute.
+const BEGINS_MAX: Duration = Duration::from_secs(300);
 /// Number of times that a machine that stood still is started anew.
 pub const ANEW_MAX: u32 = 2;
 
@@ -30,8 +33,7 @@ impl Heart {
     /// Takes what the file of beats holds at this time since the start: `None` where there is none
     /// yet. Returns whether the machine stands still.
     pub fn stands_still(&mut self, beat: Option<Vec<u8>>, now: Duration) -> bool {
-        // Before the first beat there is no kernel that could stand still.
-        let Some(beat) = beat else { return false };
+        let Some(beat) = beat else { return self.last.is_none() && now > BEGINS_MAX };
         match &self.last {
             Some((last, since)) if *last == beat => now.saturating_sub(*since) > STANDS_STILL,
             _ => {
@@ -87,12 +89,19 @@ mod tests {
     #[test]
     fn a_machine_stands_still_a_minute_after_its_last_beat() {
         let mut heart = Heart::default();
-        assert!(!heart.stands_still(None, SECOND * 500), "it has not begun to beat");
+        assert!(!heart.stands_still(None, BEGINS_MAX), "it has not begun to beat");
         assert!(!heart.stands_still(beat(3), SECOND * 501));
         assert!(!heart.stands_still(beat(3), SECOND * 501 + STANDS_STILL));
         // A file that is being written, or can't be read for a moment.
         assert!(!heart.stands_still(None, SECOND * 561));
         assert!(heart.stands_still(beat(3), SECOND * 502 + STANDS_STILL));
+    }
+
+    #[test]
+    fn a_machine_that_never_begins_to_beat_stands_still() {
+        let mut heart = Heart::default();
+        assert!((0..=300).all(|second| !heart.stands_still(None, SECOND * second)));
+        assert!(heart.stands_still(None, SECOND * 301));
     }
 
     fn stood_still() -> Result<i32, Broken> {
