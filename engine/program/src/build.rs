@@ -14,7 +14,8 @@
 //! A folder that holds [`RECEIVED_MARK`], or lies below one that does, came from elsewhere: it is
 //! compiled in a sandbox or not at all, whoever builds it.
 //!
-//! The same sources, options and compiler give the same bytes, wherever they lie.
+//! The same sources, options and compiler give the same bytes, wherever they lie. What the compiler
+//! reads from outside of the folder decides as well, and is known once it has been read: `reads`.
 
 mod collect;
 pub(crate) mod compiler;
@@ -32,6 +33,7 @@ mod widths;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,7 +54,7 @@ pub use guest::{GuestError, Needed};
 pub use image::{DATA_BYTES_MAX, ImageError};
 pub use sources::FolderError;
 pub use store::BUILD_SCHEMA;
-pub use telling::{Foreign, Lack, Origin};
+pub use telling::{Foreign, Lack, Origin, left_out_told};
 
 /// Name of the file that marks a folder as received.
 pub const RECEIVED_MARK: &str = ".quietcore-received";
@@ -165,7 +167,8 @@ pub struct Build {
     pub data: DataImage,
     /// The functions that it is run by.
     pub interface: Interface,
-    /// SHA-256 of all that went into it, in hexadecimal digits: sources, compiler, options.
+    /// SHA-256 of all that went into it, in hexadecimal digits: sources, compiler, options, and the
+    /// files outside of the folder that the compiler has read.
     pub hash: String,
     /// The compiler's version and what it compiles for.
     pub compiler: String,
@@ -194,6 +197,12 @@ pub struct LeftOut {
     pub file: String,
     /// The reason, as the rest of a sentence.
     pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({})", self.file, self.why)
+    }
 }
 
 /// The gravity of a remark of the compiler.

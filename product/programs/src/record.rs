@@ -53,7 +53,7 @@ pub struct Version {
 pub struct BuildRecord {
     /// The place that it was built for; `None` if for none.
     pub place: Option<DeployPlace>,
-    /// The hash of sources, compiler and options; `None` if it could not be built.
+    /// The hash of sources, headers, compiler and options; `None` if it could not be built.
     pub hash: Option<String>,
     /// The user who asked for it, and the time.
     pub built: Authorship,

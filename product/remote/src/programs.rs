@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use quietcore_api::convert::answer::{build_problems, deployed, harmless};
+use quietcore_api::convert::answer::{build_problems, build_remarks, deployed, harmless};
 use quietcore_api::v1;
 use quietcore_api::v1::program_service_client::ProgramServiceClient;
 use quietcore_api::v1::upload_program_request::Content;
@@ -85,7 +85,11 @@ impl Remote {
             Ok(Response::new(last))
         })?;
         match outcome.succeeded {
-            true => Ok(()),
+            true => {
+                let remarks = build_remarks(&outcome);
+                remarks.iter().for_each(|remark| say(&format!("remark: {remark}")));
+                Ok(())
+            }
             false => Err(RemoteError::Build(build_problems(outcome))),
         }
     }

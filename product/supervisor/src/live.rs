@@ -16,6 +16,7 @@ use quietcore_backend::setting::BackendSetting;
 use quietcore_host::running_partitions::PartitionOwner;
 use quietcore_process::channel::ChannelMemoryError;
 use quietcore_process::setting;
+use quietcore_program::Build;
 use quietcore_settings::{Controls, LiveSettings, MemoryShare};
 use quietcore_site::{Partition, Site as SiteFile};
 use quietcore_units::{Causes, Nanos};
@@ -303,15 +304,19 @@ fn room_of(site: &str, partition: &Partition, rooms: &Rooms, setting: &BackendSe
 
 /// Notes the compiler's warnings and other remarks on a program that was built.
 fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
-    let warnings = first.build.warnings_told();
+    note_build(&first.build, partition, events);
+    for remark in &first.remarks {
+        events.note(partition, "site", Severity::Warning, &remark.to_string());
+    }
+}
+
+fn note_build(build: &Build, partition: &str, events: &EventLog) {
+    let warnings = build.warnings_told();
     if !warnings.is_empty() {
         events.note(partition, "build", Severity::Information, &warnings.join("\n"));
     }
-    for remark in &first.build.remarks {
-        events.note(partition, "build", Severity::Information, remark);
-    }
-    for remark in &first.remarks {
-        events.note(partition, "site", Severity::Warning, &remark.to_string());
+    for remark in build.remarks_told() {
+        events.note(partition, "build", Severity::Information, &remark);
     }
 }
 
@@ -392,6 +397,10 @@ impl Inner {
             .workshop
             .build_folder_of(&self.plan.site, file, folder)
             .map_err(|error| Refusal::NotBuilt { why: not_built(folder, &error) }.at(partition))?;
+        note_build(&build, partition, &self.events);
+        for remark in build.remarks_told() {
+            progress(&format!("remark: {remark}"));
+        }
         progress("staging it beside the running one");
         Ok(Some(Box::new(Prepared { build, folder: folder.display().to_string() })))
     }

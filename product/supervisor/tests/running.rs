@@ -238,21 +238,27 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     let site = Site::up(SITE, "counter");
     site.change(ChangeKind::Set, "counter_U.input", Some("10"));
     let before = site.wait_for_value("counter_DW.total", |value| value > 30.0);
-    let changed = site.folder.path().join("changed");
-    copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
+    let (header, changed) = (site.folder.path().join("g.h"), site.folder.path().join("changed"));
+    std::fs::write(&header, "#define GAIN 3.0\n").unwrap();
+    let include = format!("#include \"{}\"\n#include \"counter.h\"", header.display());
+    let replacements = [("= {2.0, 0}", "= {GAIN, 0}"), ("#include \"counter.h\"", &include)];
+    copy_model("counter", &changed, &replacements);
     let mut progress = Vec::new();
-    let deployed = site
-        .client()
-        .ask_hearing::<Deployed>(
-            "axis",
-            Verb::deploy(&changed, DeployPatience::UntilItRuns),
-            &mut |line: &str| progress.push(line.to_owned()),
-        )
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert!(!progress.is_empty());
+    let mut deploy = || {
+        let deploy = Verb::deploy(&changed, DeployPatience::UntilProven);
+        let mut hear = |line: &str| progress.push(line.to_owned());
+        let deployed = site.client().ask_hearing::<Deployed>("axis", deploy, &mut hear);
+        deployed.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let deployed = deploy();
     assert_eq!(deployed.generation, 2);
     assert!(deployed.carried >= 6, "{deployed:?}");
     site.wait_for_value("counter_Y.output", |value| value == 30.0);
+    std::fs::write(&header, "#define GAIN 4.0\n").unwrap();
+    deploy();
+    site.wait_for_value("counter_Y.output", |value| value == 40.0);
+    let remark = format!("remark: it reads `{}` outside of its folder", header.display());
+    assert!(progress.iter().any(|line| line.starts_with(&remark)), "{progress:?}");
     assert!(site.value("counter_DW.total") > before, "the count goes on");
     // The machine is shared, so the gap is shown, but need not be zero.
     println!("the swap lost {} cycles", deployed.gap_cycles);
@@ -266,7 +272,7 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
     let begin = "axis: the old program runs on, as the one in `";
     assert!(refused.starts_with(begin) && !refused.contains(".toml"), "{refused}");
-    assert_eq!(site.client().list().unwrap()[0].generation, 2);
+    assert_eq!(site.client().list().unwrap()[0].generation, 3);
 }
 
 /// Goal: what is done to a partition and what happens to it can be read afterwards, by name.

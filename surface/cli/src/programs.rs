@@ -7,6 +7,7 @@ use std::path::Path;
 use quietcore_assembly::{Staged, Workshop};
 use quietcore_backend::qemu::disk;
 use quietcore_campaign::Programs;
+use quietcore_program::build::LeftOut;
 use quietcore_site::Site;
 use quietcore_supervisor::places::Places;
 use quietcore_units::Causes;
@@ -58,6 +59,7 @@ pub(crate) struct CheckedProgram {
     pub(crate) taken_for: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) remarks: Vec<String>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// Builds all programs of a site in the place where `up` looks for them, and looks up every name.
@@ -85,6 +87,7 @@ pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
                     taken_for: first.build.taken_for(),
                     warnings: first.build.warnings.iter().map(ToString::to_string).collect(),
                     remarks: first.build.remarks.clone(),
+                    left_out: first.build.left_out.clone(),
                 });
             }
             Err(error) => checked.problems.push(Causes(&error).to_string()),
@@ -99,8 +102,8 @@ fn say_remarks(partition: &str, first: &Staged) {
     if !warnings.is_empty() {
         say(format_args!("remark: `{partition}`: {}", warnings.join("\n  ")));
     }
-    for remark in &first.build.remarks {
-        say(format_args!("remark: {remark}"));
+    for remark in first.build.remarks_told() {
+        say(format_args!("remark: `{partition}`: {remark}"));
     }
     for remark in &first.remarks {
         say(format_args!("remark: {remark}"));

@@ -59,7 +59,7 @@ class BuiltVersion:
 
     succeeded: bool
     hash: str
-    """Hash of sources, compiler and options, by which a partition that runs it is known."""
+    """Hash of sources, headers, compiler and options, by which a running build is known."""
     at: datetime
     by: str
 
@@ -135,7 +135,7 @@ class BuildOutcome:
 
     succeeded: bool
     hash: str
-    """Hash of sources, compiler and options; empty if there is no program."""
+    """Hash of sources, headers, compiler and options; empty if there is no program."""
     compiler: str
     """The compiler's version and what it compiles for; empty if there is no program."""
     was_built_before: bool

@@ -2,8 +2,9 @@
 //! in a sandbox.
 
 mod listener;
+pub(super) mod reads;
 
-use std::io::{self, Read as _};
+use std::io::{self, PipeReader, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,6 +23,9 @@ pub use listener::Listener;
 /// Most of the compiler's text that is kept, in bytes.
 const TEXT_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Most that it may print, in bytes.
+const PRINTED_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// Most memory of one run of the compiler, in bytes.
 const MEMORY_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 
@@ -34,6 +38,16 @@ const RECEIVED_TIME_MAX: Duration = Duration::from_secs(300);
 /// The folder that it believes to work in. A true path would end up in the debug information, and
 /// builds of one program in two places would differ.
 pub(super) const WORKING_FOLDER: &str = "/proc/self/cwd";
+
+/// Variables by which others would decide about a build.
+const NOT_FROM_OUTSIDE: [&str; 6] = [
+    "GCC_COLORS",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "DEPENDENCIES_OUTPUT",
+    "SUNPRO_DEPENDENCIES",
+];
 
 /// A compiler that was asked for its name.
 #[derive(Debug, Clone)]
@@ -69,8 +83,10 @@ impl Confined {
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     pub(crate) success: bool,
-    /// The output, word for word.
+    /// Its remarks on the code, word for word.
     pub(crate) text: String,
+    /// The answer to an option that makes it print one.
+    pub(crate) printed: String,
 }
 
 impl Outcome {
@@ -116,6 +132,21 @@ pub enum CompilerError {
     /// The code was received, and there is no sandbox for the compiler.
     #[error("code that was received is compiled in a sandbox only")]
     Sandbox(#[from] SandboxError),
+    /// It did not list what it has read.
+    #[error(
+        "`{program}` does not list the files that it reads, as `-MD -MF -` asks it to; name gcc \
+         itself with CC"
+    )]
+    Unlisted {
+        /// The program that was run.
+        program: String,
+    },
+    /// It printed more than is read.
+    #[error("`{program}` printed more than {} MiB", PRINTED_BYTES_MAX >> 20)]
+    Talkative {
+        /// The program that was run.
+        program: String,
+    },
     /// Reading from it failed.
     #[error("the compiler's answer could not be read")]
     Io(#[from] io::Error),
@@ -128,7 +159,9 @@ impl Compiler {
         let named = options.compiler.as_ref().map(|path| vec![path.to_string_lossy().into_owned()]);
         let from_environment = || {
             let value = std::env::var("CC").ok()?;
-            let words: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+            // With `-pipe` its list of files would go to the assembler.
+            let words = value.split_whitespace().filter(|word| *word != "-pipe");
+            let words: Vec<String> = words.map(str::to_owned).collect();
             (!words.is_empty()).then_some(words)
         };
         let words = named.or_else(from_environment).unwrap_or_else(|| vec!["gcc".to_owned()]);
@@ -141,7 +174,8 @@ impl Compiler {
             confined: is_received.then(Confined::new),
         };
         let here = PathBuf::from("/");
-        let said = compiler.run(&here, &["-v".to_owned()], None)?.text;
+        let answer = compiler.run(&here, &["-v".to_owned()], None)?;
+        let said = answer.text + &answer.printed;
         // What follows is about the program.
         compiler.listener.clone_from(&options.listener);
         let after = |head| said.lines().find_map(|line| line.strip_prefix(head)).map(str::trim);
@@ -153,6 +187,11 @@ impl Compiler {
         compiler.identity = format!("gcc {version} for {machine}");
         machine.clone_into(&mut compiler.machine);
         Ok(compiler)
+    }
+
+    /// The words behind its name that it is always run with.
+    pub(crate) fn options(&self) -> &[String] {
+        &self.words[1..]
     }
 
     /// Returns `true` if it is run in a sandbox.
@@ -182,13 +221,16 @@ impl Compiler {
         output: Option<&Path>,
     ) -> Result<Outcome, CompilerError> {
         let program = self.words.join(" ");
-        let (mut reader, writer) = io::pipe()?;
+        let (said, says) = io::pipe()?;
+        let (printed, prints) = io::pipe()?;
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).args(arguments);
         match &self.confined {
             None => {
-                command.current_dir(folder).env("LC_ALL", "C").env_remove("GCC_COLORS");
-                command.env_remove("CPATH").env_remove("C_INCLUDE_PATH");
+                command.current_dir(folder).env("LC_ALL", "C");
+                NOT_FROM_OUTSIDE.iter().for_each(|name| _ = command.env_remove(name));
+                // Builds are kept here, and the list of files is of this machine.
+                command.env("CCACHE_DISABLE", "1").env("DISTCC_HOSTS", "localhost");
                 command.args(output.into_iter().flat_map(|it| [Path::new("-o"), it]));
             }
             Some(confined) => {
@@ -197,7 +239,7 @@ impl Compiler {
             }
         }
         command.env("PWD", WORKING_FOLDER).env("SOURCE_DATE_EPOCH", "0");
-        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        command.stdin(Stdio::null()).stdout(prints).stderr(says);
         // A group of its own, so that what the compiler starts can be stopped with it.
         command.process_group(0);
         let spawned = command.spawn();
@@ -206,26 +248,32 @@ impl Compiler {
         if self.confined.is_none() {
             limit(&child);
         }
-        let (sender, receiver) = mpsc::channel();
-        thread::spawn(move || {
-            let mut text = Vec::new();
-            let read = reader.by_ref().take(TEXT_BYTES_MAX).read_to_end(&mut text);
-            // The rest is read and dropped: a compiler that can't write would wait forever.
-            let drained = read.and_then(|_| io::copy(&mut reader, &mut io::sink()));
-            // The receiver is gone only when the time was up.
-            let _ = sender.send(drained.map(|_| text));
-        });
         let limit = self.confined.as_ref().map_or(self.time_limit, |confined| {
             confined.end.saturating_duration_since(Instant::now()).min(self.time_limit)
         });
-        let Ok(text) = receiver.recv_timeout(limit) else {
+        let end = Instant::now() + limit;
+        let read = [(said, TEXT_BYTES_MAX), (printed, PRINTED_BYTES_MAX)].map(read_all);
+        let left = || end.saturating_duration_since(Instant::now());
+        let [text, printed] = read.map(|receiver| receiver.recv_timeout(left()));
+        let (Ok(text), Ok(printed)) = (text, printed) else {
             stop(&mut child);
             return Err(CompilerError::TooSlow { program, limit });
         };
         let status = child.wait()?;
-        let text = String::from_utf8_lossy(&text?).into_owned();
+        let [text, printed] = [text?, printed?].map(|it| String::from_utf8_lossy(&it).into_owned());
+        if printed.len() as u64 >= PRINTED_BYTES_MAX {
+            return Err(CompilerError::Talkative { program });
+        }
+        // A wrapper that fails may say why on the other one.
+        let is_silent = !status.success() && text.is_empty();
+        let text = if is_silent { printed.clone() } else { text };
         text.lines().for_each(|line| self.tell(line));
-        Ok(Outcome { success: status.success(), text })
+        Ok(Outcome { success: status.success(), text, printed })
+    }
+
+    /// The error of a compiler that has not listed what it has read.
+    pub(crate) fn unlisted(&self) -> CompilerError {
+        CompilerError::Unlisted { program: self.words.join(" ") }
     }
 
     fn not_started(&self, program: &str, source: io::Error) -> CompilerError {
@@ -253,6 +301,20 @@ impl Confined {
         let readable: Vec<&Path> = self.readable.iter().map(PathBuf::as_path).collect();
         self.sandbox.confine(command, &View { readable: &readable, folder, result: output })
     }
+}
+
+/// Reads a pipe to its end in a thread of its own, and keeps so many bytes. The rest is read and
+/// dropped: a compiler that can't write would wait forever.
+fn read_all((mut pipe, bytes_max): (PipeReader, u64)) -> mpsc::Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        let read = pipe.by_ref().take(bytes_max).read_to_end(&mut text);
+        let drained = read.and_then(|_| io::copy(&mut pipe, &mut io::sink()));
+        // The receiver is gone only when the time was up.
+        let _ = sender.send(drained.map(|_| text));
+    });
+    receiver
 }
 
 /// Bounds the memory and the files of a process that was just started. It is a net below the limits

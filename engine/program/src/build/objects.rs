@@ -148,7 +148,7 @@ mod tests {
         Object {
             name: name.to_owned(),
             path: PathBuf::new(),
-            outcome: Outcome { success: true, text: String::new() },
+            outcome: Outcome { success: true, text: String::new(), printed: String::new() },
             functions: set(defined),
             links: BTreeMap::new(),
             defined: set(defined),

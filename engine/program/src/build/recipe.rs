@@ -1,21 +1,22 @@
 //! The steps of a build, in order.
 
+mod compile;
 mod kernel;
 mod link;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::time::SystemTime;
 
-use crate::build::compiler::{Compiler, Outcome, WORKING_FOLDER};
+use crate::build::compiler::reads;
+use crate::build::compiler::{Compiler, Outcome};
 use crate::build::image::LinkedFile;
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
-use crate::build::store::{self, Fresh};
-use crate::build::telling::lacks;
+use crate::build::store::{self, Fresh, Inputs};
+use crate::build::telling::{lacks, left_out_told};
 use crate::build::{
     Build, BuildError, Diagnostic, LeftOut, Options, RECEIVED_MARK, Target, collect, headers,
     widths,
@@ -30,50 +31,6 @@ use link::{Kit, Linked};
 /// Folder that the sources are copied to, below the folder of the build.
 const SOURCE_FOLDER: &str = "source";
 
-/// Most compilers at once …
-const WORKERS_MAX: usize = 8;
-/// … and in sandboxes, each of which may use as much memory as its limits allow.
-const CONFINED_WORKERS_MAX: usize = 2;
-
-/// Compiler flags of each source file.
-///
-/// - Names stay inside of the module, all but one; so nothing of another library is taken for the
-///   program's.
-/// - Static variables that are never written are variables all the same: they are what one tunes.
-/// - Products are not fused with sums, which would give other digits than the simulation did.
-const COMPILE: [&str; 12] = [
-    "-c",
-    "-O2",
-    "-g",
-    "-gdwarf-5",
-    "-gz=none",
-    "-fvisibility=hidden",
-    "-fno-ipa-reference-addressable",
-    "-ffp-contract=off",
-    "-fno-common",
-    "-fdiagnostics-color=never",
-    "-Wall",
-    "-Wextra",
-];
-
-/// The language of C sources.
-const COMPILE_C: [&str; 1] = ["-std=gnu11"];
-
-/// Compiler flags of C++. Generated classes need no exceptions and no types at run time, which
-/// would bring in a library with thread-local variables and constructors of its own.
-const COMPILE_CPP: [&str; 4] =
-    ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
-
-/// Compiler flags of a class's glue beside those: it looks into members that are private.
-const GLUE_CPP: [&str; 1] = ["-fno-access-control"];
-
-/// Names that the generator's own makefile defines, beside S-functions that are called: their
-/// header asks whether it is in a simulation or in generated code.
-const FOR_S_FUNCTIONS: [&str; 2] = ["-DRT", "-DUSE_RTMODEL"];
-
-/// Makes `Com.h` refuse its functions that wait.
-const NEVER_WAITS: &str = "-DQUIETCORE_NEVER_WAITS";
-
 /// A build on its way.
 struct Recipe<'a> {
     /// Folder of the copies of the sources.
@@ -87,6 +44,9 @@ struct Recipe<'a> {
     short_long: bool,
     /// `true` if a task that waited would hold up all others: in a guest, and under a kernel.
     never_waits: bool,
+    /// The files that the compiler has read so far for others: those of the folder by their names
+    /// in it, all else by their whole paths.
+    read: Mutex<BTreeSet<String>>,
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
@@ -98,27 +58,19 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     let application = kernel::find(&mut sources, options)?;
     let mut compiler = Compiler::find(options, is_received(folder))?;
     let mut kit = Kit::find(options, &compiler)?;
-    let mut parts: Vec<&[u8]> = headers::all()
-        .chain(
-            COMPILE
-                .into_iter()
-                .chain(COMPILE_C)
-                .chain(COMPILE_CPP)
-                .chain(GLUE_CPP)
-                .chain(FOR_S_FUNCTIONS),
-        )
-        .map(str::as_bytes)
-        .collect();
+    let mut parts: Vec<&[u8]> =
+        headers::all().chain(compile::arguments()).map(str::as_bytes).collect();
+    parts.extend(compiler.options().iter().map(String::as_bytes));
     parts.extend(kit.parts());
     if application.is_some() {
         parts.push(kit.kernel()?);
         parts.extend(osek::HEADERS.map(|(_, text)| text.as_bytes()));
     }
-    let hash = store::hash(&sources, options, &compiler.identity, &parts);
-    let place = store::folder(out_dir, "program", &hash);
-    if let Some(build) = store::find(&place, &hash) {
+    let key = store::key(&sources, options, &compiler.identity, &parts);
+    if let Some(build) = store::find(out_dir, &key) {
         return Ok(build);
     }
+    let begin = SystemTime::now();
     kit.prepare(&compiler)?;
     let scratch = tempfile::Builder::new()
         .prefix(".quietcore-building-")
@@ -137,13 +89,17 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         kit: &kit,
         short_long: expects_short_long(&sources),
         never_waits: options.target == Target::Guest || application.is_some(),
+        read: Mutex::default(),
     };
     let fresh = match &application {
         Some(application) => recipe.build_osek(application),
         None => recipe.build(),
     };
-    let fresh = fresh.map_err(|error| with_lacks(error, &sources))?;
-    store::keep(fresh, &hash, &compiler.identity, &scratch_path, &place)
+    let mut fresh = fresh.map_err(|error| with_lacks(error, &sources, folder))?;
+    let read = recipe.read_outside(begin)?;
+    fresh.remarks.extend(reads::remark(&read, folder));
+    let inputs = Inputs { key: &key, compiler: &compiler.identity, read };
+    store::keep(fresh, inputs, &scratch_path, out_dir)
 }
 
 /// Returns `true` if the folder, or one around it, is marked as received.
@@ -169,7 +125,7 @@ impl Recipe<'_> {
         let glue = match discovery.interface.language {
             Language::C => self.compile_text("quietcore_glue.c", &text, &[])?,
             Language::Cpp => self
-                .compile_text("quietcore_glue.cpp", &text, &GLUE_CPP)
+                .compile_text("quietcore_glue.cpp", &text, &compile::GLUE_CPP)
                 .map_err(|error| discovery.constructor_refused(error))?,
         };
         // The glue may need what the entry points do not, such as initial parameters.
@@ -216,106 +172,6 @@ impl Recipe<'_> {
             module,
             second,
         })
-    }
-
-    /// Writes the sources as they were read into a folder of the build's own.
-    fn copy_sources(&self) -> Result<(), BuildError> {
-        for file in self.sources.compiled.iter().chain(&self.sources.included) {
-            let path = self.folder.join(&file.name);
-            let folder = path.parent().unwrap_or(self.folder);
-            fs::create_dir_all(folder)
-                .and_then(|()| fs::write(&path, &file.content))
-                .map_err(|error| BuildError::io(&path, error))?;
-        }
-        Ok(())
-    }
-
-    /// Compiles all files, several at once.
-    fn compile_all(&self) -> Result<Vec<Object>, BuildError> {
-        let files = &self.sources.compiled;
-        let next = AtomicUsize::new(0);
-        let finished: Mutex<Vec<Option<Result<Object, BuildError>>>> =
-            Mutex::new(files.iter().map(|_| None).collect());
-        let most = if self.compiler.is_confined() { CONFINED_WORKERS_MAX } else { WORKERS_MAX };
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(most);
-        thread::scope(|scope| {
-            for _ in 0..workers.min(files.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(file) = files.get(index) else {
-                            break;
-                        };
-                        let object = self.compile(file, index);
-                        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
-                        finished[index] = Some(object);
-                    }
-                });
-            }
-        });
-        let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
-        finished.into_iter().flatten().collect()
-    }
-
-    fn compile(&self, file: &SourceFile, index: usize) -> Result<Object, BuildError> {
-        let object = self.scratch.join(format!("{index}.o"));
-        let mut arguments = self.compile_arguments(sources::is_cpp(&file.name));
-        // A name that starts with `-` or `@` would be taken for something else.
-        arguments.push(format!("./{}", file.name));
-        self.compiler.tell(&format!("compiling {}", file.name));
-        let outcome = self.compiler.run(self.folder, &arguments, Some(&object))?;
-        Object::new(file.name.clone(), object.clone(), outcome)
-            .map_err(|error| BuildError::io(&object, error))
-    }
-
-    /// Compiles a file that the build has written, of this name, with these arguments besides.
-    fn compile_text(&self, name: &str, text: &str, more: &[&str]) -> Result<Object, BuildError> {
-        let file = self.scratch.join(name);
-        fs::write(&file, text).map_err(|error| BuildError::io(&file, error))?;
-        let object = self.scratch.join(format!("{name}.o"));
-        let is_cpp = sources::is_cpp(name);
-        let mut arguments = self.compile_arguments(is_cpp);
-        if !is_cpp {
-            arguments.push("-Werror=implicit-function-declaration".to_owned());
-        }
-        arguments.extend(more.iter().map(|it| (*it).to_owned()));
-        arguments.push(file.to_string_lossy().into_owned());
-        let outcome = self.compiler.run(self.folder, &arguments, Some(&object))?;
-        if !outcome.success {
-            return Err(refused([&outcome]));
-        }
-        Object::new(name.to_owned(), object.clone(), outcome)
-            .map_err(|error| BuildError::io(&object, error))
-    }
-
-    fn compile_arguments(&self, is_cpp: bool) -> Vec<String> {
-        let scratch = self.scratch.to_string_lossy();
-        let language: &[&str] = if is_cpp { &COMPILE_CPP } else { &COMPILE_C };
-        let mut arguments: Vec<String> =
-            COMPILE.iter().chain(language).map(|it| (*it).to_owned()).collect();
-        arguments.extend(self.kit.compile_arguments());
-        arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
-        arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
-        if self.short_long {
-            arguments.extend(["-include".to_owned(), headers::short_long(self.scratch)]);
-        }
-        if self.sources.holds_header("simstruc.h") {
-            arguments.extend(FOR_S_FUNCTIONS.map(str::to_owned));
-        }
-        arguments.push("-I.".to_owned());
-        let folders = self.sources.header_folders.iter();
-        arguments.extend(folders.map(|folder| format!("-I./{folder}")));
-        let include = self.options.include.iter();
-        arguments.extend(include.map(|folder| {
-            let whole = fs::canonicalize(folder);
-            format!("-I{}", whole.as_deref().unwrap_or(folder).display())
-        }));
-        arguments.extend(headers::search(self.scratch));
-        if self.never_waits {
-            arguments.push(NEVER_WAITS.to_owned());
-        }
-        arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
-        arguments
     }
 
     /// The objects of the program. One that did not compile is an error if a name is open that it
@@ -413,8 +269,9 @@ impl Recipe<'_> {
     /// Files that are no part of the module, with those that nothing needs.
     fn left_out(&self, objects: &[Object], selection: &Selection) -> Vec<LeftOut> {
         let mut left_out = self.sources.left_out.clone();
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         for (index, object) in objects.iter().enumerate() {
-            if selection.chosen.contains(&index) {
+            if selection.chosen.contains(&index) || read.contains(&object.name) {
                 continue;
             }
             let why = match object.outcome.errors().first() {
@@ -466,10 +323,16 @@ fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
 }
 
 /// The same error, with what the folder lacks.
-fn with_lacks(error: BuildError, sources: &Sources) -> BuildError {
+fn with_lacks(error: BuildError, sources: &Sources, folder: &Path) -> BuildError {
     match error {
-        BuildError::Refused { text, errors, .. } => {
-            BuildError::Refused { lacks: lacks::find(&text, sources), text, errors }
+        BuildError::Refused { mut text, errors, .. } => {
+            let lacks = lacks::find(&text, sources, folder);
+            if text.contains("undefined reference to")
+                && let Some(told) = left_out_told(&sources.left_out)
+            {
+                text = format!("{}\n{told}", text.trim_end());
+            }
+            BuildError::Refused { lacks, text, errors }
         }
         other => other,
     }

@@ -141,13 +141,13 @@ pub enum FolderError {
     #[error(
         "`{}` holds no source file of C or C++{}; name the folder that the generator wrote",
         path.display(),
-        beside_mains(mains)
+        beside_left_out(left_out)
     )]
     NoSource {
         /// Path of the folder.
         path: PathBuf,
-        /// Its files with a `main`, relative; they are no part of a program.
-        mains: Vec<String>,
+        /// Source files in it that are no part of a program.
+        left_out: Vec<LeftOut>,
     },
     /// It holds C++ only, and is for a guest.
     #[error(
@@ -214,19 +214,19 @@ pub(crate) fn scan(
             _ if cpp > 0 => FolderError::OnlyCpp { path },
             Some(what) => FolderError::Foreign { path, what },
             None => {
-                let mains = sources.mains.into_iter().map(|main| main.name).collect();
-                FolderError::NoSource { path, mains }
+                let mut left_out = sources.left_out;
+                left_out.retain(|left| is_compiled(&left.file));
+                FolderError::NoSource { path, left_out }
             }
         });
     }
     Ok(sources)
 }
 
-fn beside_mains(mains: &[String]) -> String {
-    match mains {
-        [] => String::new(),
-        [first, ..] => format!(" beside a `main`, which is no part of it (`{first}`)"),
-    }
+fn beside_left_out(left_out: &[LeftOut]) -> String {
+    let Some((first, rest)) = left_out.split_first() else { return String::new() };
+    let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+    format!(" that is part of a program: {first}{more}")
 }
 
 /// Reads the headers of a folder that is searched beside the program's own.
@@ -295,7 +295,7 @@ impl Scan<'_> {
             return Ok(());
         }
         if self.leave_out.iter().any(|pattern| matches_name(pattern, &name)) {
-            self.leave(name, "asked for");
+            self.leave(name, "`leave_out` names it");
             return Ok(());
         }
         let content = self.read(path)?;

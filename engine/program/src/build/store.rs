@@ -1,7 +1,10 @@
-//! Builds on disk: written whole, found again by the hash of what went into them.
+//! Builds on disk: written whole, found again by what went into them.
+//!
+//! The key is the sum of the folder's files, the options and the compiler: all that is known before
+//! the compiler has read anything. The hash covers the files outside of the folder as well.
 //!
 //! ```text
-//! OUT/servo-1f0c…/            the first 16 digits of the hash
+//! OUT/program-1f0c…-77ab…/    the first 16 digits of the key, and 16 of the hash
 //! ├── module.so               for a guest: slot-a.elf and slot-b.elf
 //! ├── symbols.json            quietcore.symbols/1
 //! └── build.json              quietcore.build/1; with the sums of the others
@@ -14,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::build::compiler::reads::ReadFile;
 use crate::build::sources::Sources;
 use crate::build::{Build, BuildError, Diagnostic, Kind, LeftOut, Options, Target};
 use crate::interface::Interface;
@@ -23,7 +27,7 @@ use crate::symbols::{DataImage, Symbols};
 pub const BUILD_SCHEMA: &str = "quietcore.build/1";
 
 /// Changes whenever the same sources would be built into something else.
-const RECIPE: &str = "quietcore program recipe 4";
+const RECIPE: &str = "quietcore program recipe 5";
 
 const MODULE_FILE: &str = "module.so";
 const SLOT_FILES: [&str; 2] = ["slot-a.elf", "slot-b.elf"];
@@ -33,16 +37,21 @@ const BUILD_FILE: &str = "build.json";
 /// Largest file of a build that is read back, in bytes.
 const BUILD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Number of digits of the hash in a folder's name.
-const HASH_DIGITS: usize = 16;
+/// Begin of the name of each folder.
+const NAME: &str = "program";
+/// Number of digits of each of the two sums in it.
+const DIGITS: usize = 16;
 
 /// The content of `build.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     schema: String,
     target: Target,
+    key: String,
     hash: String,
     compiler: String,
+    /// The files outside of the folder that the compiler has read.
+    read: Vec<ReadFile>,
     data: DataImage,
     interface: Interface,
     warnings: Vec<Diagnostic>,
@@ -67,13 +76,29 @@ pub(super) struct Fresh {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// The hash of all that decides about a build.
-pub(super) fn hash(
-    sources: &Sources,
-    options: &Options,
-    compiler: &str,
-    parts: &[&[u8]],
-) -> String {
+/// All that decides about a build.
+#[derive(Debug)]
+pub(super) struct Inputs<'a> {
+    pub(super) key: &'a str,
+    pub(super) compiler: &'a str,
+    pub(super) read: Vec<ReadFile>,
+}
+
+impl Inputs<'_> {
+    fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(self.key);
+        for ReadFile { file, sha256 } in &self.read {
+            hasher.update((file.len() as u64).to_le_bytes());
+            hasher.update(file);
+            hasher.update(sha256);
+        }
+        hexadecimal(&hasher.finalize())
+    }
+}
+
+/// The sum of all that decides about a build and is known before it.
+pub(super) fn key(sources: &Sources, options: &Options, compiler: &str, parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
     let mut add = |bytes: &[u8]| {
         // With the length before each part, no two lists of parts look alike.
@@ -119,6 +144,11 @@ pub(super) fn hash(
         add(file.name.as_bytes());
         add(&file.content);
     }
+    add(b"left out");
+    for LeftOut { file, why } in &sources.left_out {
+        add(file.as_bytes());
+        add(why.as_bytes());
+    }
     add(b"files");
     let files = sources.compiled.iter().chain(&sources.included).chain(&sources.mains);
     for file in files.chain(&sources.oil) {
@@ -128,15 +158,34 @@ pub(super) fn hash(
     hexadecimal(&hasher.finalize())
 }
 
-/// The folder of a build.
-pub(super) fn folder(out_dir: &Path, name: &str, hash: &str) -> PathBuf {
-    let digits = hash.get(..HASH_DIGITS).unwrap_or(hash);
-    out_dir.join(format!("{name}-{digits}"))
+/// Finds a build with this key whose compiler would read the same today, whole and undamaged.
+pub(super) fn find(out_dir: &Path, key: &str) -> Option<Build> {
+    let start = format!("{NAME}-{}-", first_digits(key));
+    let is_of_key = |entry: &fs::DirEntry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(&start))
+    };
+    let entries = fs::read_dir(out_dir).ok()?.flatten();
+    let mut folders: Vec<PathBuf> = entries.filter(is_of_key).map(|entry| entry.path()).collect();
+    folders.sort();
+    let mut builds = folders.iter().filter_map(|folder| load(folder, key));
+    builds.find(|(_, read)| read.iter().all(ReadFile::is_unchanged)).map(|(build, _)| build)
 }
 
-/// A build that is on disk already, whole and undamaged.
-pub(super) fn find(folder: &Path, hash: &str) -> Option<Build> {
+/// The folder of a build.
+fn folder(out_dir: &Path, key: &str, hash: &str) -> PathBuf {
+    out_dir.join(format!("{NAME}-{}-{}", first_digits(key), first_digits(hash)))
+}
+
+fn first_digits(sum: &str) -> &str {
+    sum.get(..DIGITS).unwrap_or(sum)
+}
+
+/// Reads a build of this key, whole and undamaged, with what its compiler has read.
+fn load(folder: &Path, key: &str) -> Option<(Build, Vec<ReadFile>)> {
     let record: Record = serde_json::from_slice(&read(&folder.join(BUILD_FILE)).ok()?).ok()?;
+    if record.schema != BUILD_SCHEMA || record.key != key {
+        return None;
+    }
     let (module, second) = file_names(record.target);
     let (module, second) = (folder.join(module), second.map(|name| folder.join(name)));
     let second_sum = match &second {
@@ -145,16 +194,14 @@ pub(super) fn find(folder: &Path, hash: &str) -> Option<Build> {
     };
     let symbols_file = folder.join(SYMBOLS_FILE);
     let symbols_bytes = fs::read(&symbols_file).ok()?;
-    let intact = record.schema == BUILD_SCHEMA
-        && record.hash == hash
-        && record.module_sha256 == sum(&fs::read(&module).ok()?)
+    let intact = record.module_sha256 == sum(&fs::read(&module).ok()?)
         && record.second_sha256 == second_sum
         && record.symbols_sha256 == sum(&symbols_bytes);
     if !intact {
         return None;
     }
     let symbols = Symbols::from_json(&symbols_bytes).ok()?;
-    Some(Build {
+    let build = Build {
         model: record.interface.model.clone(),
         target: record.target,
         module,
@@ -169,25 +216,29 @@ pub(super) fn find(folder: &Path, hash: &str) -> Option<Build> {
         remarks: record.remarks,
         left_out: record.left_out,
         cached: true,
-    })
+    };
+    Some((build, record.read))
 }
 
 /// Writes a build into a folder beside its place, and moves it there whole.
 pub(super) fn keep(
     fresh: Fresh,
-    hash: &str,
-    compiler: &str,
+    inputs: Inputs<'_>,
     scratch: &Path,
-    place: &Path,
+    out_dir: &Path,
 ) -> Result<Build, BuildError> {
+    let (key, hash) = (inputs.key, inputs.hash());
+    let place = &folder(out_dir, key, &hash);
     let whole = scratch.join("whole");
     let symbols = fresh.symbols.to_json();
     let target = if fresh.second.is_some() { Target::Guest } else { Target::Module };
     let record = Record {
         schema: BUILD_SCHEMA.to_owned(),
         target,
-        hash: hash.to_owned(),
-        compiler: compiler.to_owned(),
+        key: key.to_owned(),
+        hash,
+        compiler: inputs.compiler.to_owned(),
+        read: inputs.read,
         data: fresh.data,
         interface: fresh.interface,
         warnings: fresh.warnings,
@@ -208,7 +259,7 @@ pub(super) fn keep(
     }
     if fs::rename(&whole, place).is_err() {
         // Something is there: a build of this hash that was made meanwhile, or a damaged one.
-        if let Some(build) = find(place, hash) {
+        if let Some((build, _)) = load(place, key) {
             return Ok(build);
         }
         // It is moved away first, as a folder can't be renamed over one that is not empty.
@@ -216,7 +267,7 @@ pub(super) fn keep(
         fs::rename(place, &damaged).map_err(|error| BuildError::io(place, error))?;
         fs::rename(&whole, place).map_err(|error| BuildError::io(place, error))?;
     }
-    let mut build = find(place, hash)
+    let (mut build, _) = load(place, key)
         .ok_or_else(|| BuildError::io(place, io::Error::other("what was written is not there")))?;
     build.cached = false;
     Ok(build)

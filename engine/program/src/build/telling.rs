@@ -12,10 +12,13 @@ pub use origin::Origin;
 
 use quietcore_wording::plural;
 
-use crate::build::Build;
+use crate::build::{Build, Diagnostic, LeftOut};
 
 /// Most warnings that are told one by one.
 const WARNINGS_TOLD_MAX: usize = 5;
+
+/// Most files that are told with the reason why they are left out.
+const LEFT_OUT_TOLD_MAX: usize = 6;
 
 impl Build {
     /// Names the kind of program that the folder was taken for.
@@ -45,11 +48,28 @@ impl Build {
             return Vec::new();
         }
         let mut lines = vec![format!("the compiler has {count} warning{}:", plural(count as u64))];
-        lines.extend(self.warnings.iter().take(WARNINGS_TOLD_MAX).map(ToString::to_string));
+        let mut warnings: Vec<&Diagnostic> = self.warnings.iter().collect();
+        // The result of an undeclared function is taken for an `int`.
+        warnings.sort_by_key(|it| !it.message.contains("implicit declaration"));
+        lines.extend(warnings.iter().take(WARNINGS_TOLD_MAX).map(ToString::to_string));
         let more = count.saturating_sub(WARNINGS_TOLD_MAX);
         if more > 0 {
             lines.push(format!("and {more} more"));
         }
         lines
     }
+
+    /// Lists the remarks on the build and the files that are left out of it, a line each.
+    pub fn remarks_told(&self) -> Vec<String> {
+        self.remarks.iter().cloned().chain(left_out_told(&self.left_out)).collect()
+    }
+}
+
+/// Names the source files that are no part of a program, with the reasons; `None` if there are
+/// none.
+pub fn left_out_told(files: &[LeftOut]) -> Option<String> {
+    let told: Vec<String> = files.iter().take(LEFT_OUT_TOLD_MAX).map(ToString::to_string).collect();
+    let more = files.len() - told.len();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    (!told.is_empty()).then(|| format!("left out: {}{more}", told.join(", ")))
 }

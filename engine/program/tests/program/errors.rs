@@ -124,8 +124,8 @@ fn a_folder_without_a_model_is_told_so() {
     let text = failure(&[("a.cpp", "class A { };\n")], &options());
     assert!(text.starts_with("no model was found"), "{text}");
     let text = failure(&[("ert_main.c", "int main(void) { return 0; }\n")], &options());
-    let beside = "holds no source file of C or C++ beside a `main`, which is no part of it \
-                  (`ert_main.c`); name";
+    let beside = "holds no source file of C or C++ that is part of a program: `ert_main.c` (it has \
+                  a `main` of its own); name";
     assert!(text.contains(beside), "{text}");
     let nowhere = folder(&[]).path().join("nowhere");
     let text = try_build(&nowhere, &options()).err().unwrap().to_string();
@@ -240,6 +240,26 @@ fn a_compiler_that_does_not_end_is_stopped() {
     assert!(start.elapsed() < Duration::from_secs(60));
 }
 
+/// Goal: a build whose inputs are not known is none.
+/// Method: the compiler itself, without what it prints.
+#[test]
+fn a_compiler_that_does_not_list_what_it_reads_is_refused() {
+    need_compiler!();
+    let tools = folder(&[("quiet", "#!/bin/sh\nexec gcc \"$@\" > /dev/null\n")]);
+    let quiet = tools.path().join("quiet");
+    fs::set_permissions(&quiet, fs::Permissions::from_mode(0o755)).unwrap();
+    let options = Options { compiler: Some(quiet.clone()), ..options() };
+    let text = failure(&[("a.c", EMPTY_MODEL)], &options);
+    let expected = format!("`{}` does not list the files that it reads", quiet.display());
+    assert!(text.starts_with(&expected), "{text}");
+    fs::write(&quiet, "#!/bin/sh\ngcc \"$@\" && head -c 5000000 /dev/zero\n").unwrap();
+    let text = failure(&[("a.c", EMPTY_MODEL)], &options);
+    assert!(text.ends_with("printed more than 4 MiB"), "{text}");
+    fs::write(&quiet, "#!/bin/sh\n[ $1 = -v ] && exec gcc -v\necho no licence\nexit 1\n").unwrap();
+    let text = failure(&[("a.c", EMPTY_MODEL)], &options);
+    assert!(text.trim_end().ends_with("no licence"), "{text}");
+}
+
 /// Names that a command line could take for something else stay names.
 #[test]
 fn strange_names_of_files_are_names() {
@@ -258,11 +278,52 @@ fn strange_names_of_files_are_names() {
 #[test]
 fn links_are_left_out_and_folders_of_reports_not_entered() {
     need_compiler!();
+    let whole = format!("#include \"part.c\"\n{EMPTY_MODEL}");
+    let part = ("part.c", "int part_Y;\n");
     let folder =
-        folder(&[("a.c", EMPTY_MODEL), ("html/a.c", "#error\n"), (".git/a.c", "#error\n")]);
+        folder(&[("a.c", &whole), part, ("html/a.c", "#error\n"), (".git/a.c", "#error\n")]);
     std::os::unix::fs::symlink(model("plain/plain.c"), folder.path().join("plain.c")).unwrap();
     let program = try_build(folder.path(), &options()).unwrap();
     assert_eq!(program.built.left_out.len(), 1);
     assert_eq!(program.built.left_out[0].file, "plain.c");
     assert!(program.built.left_out[0].why.contains("no plain file"));
+    let told = program.built.remarks_told();
+    assert_eq!(told, ["left out: `plain.c` (it is no plain file; put a copy in its place)"]);
+}
+
+/// Goal: a file that is there and not read is never said to be missing.
+#[test]
+fn what_is_there_and_not_read_is_told_with_the_reason() {
+    need_compiler!();
+    let source = "#include \"cfg.h\"\nint a_Y;\nvoid a_initialize(void) { }\n\
+                  void a_step(void) { a_Y = GAIN; }\n";
+    let folder = folder(&[
+        ("shared/cfg.h", "#define GAIN 1\n"),
+        ("beside/a.c", &source.replace("cfg.h", "../shared/cfg.h")),
+        ("linked/a.c", source),
+        ("only/readme.txt", ""),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("../shared/cfg.h", at("linked/cfg.h")).unwrap();
+    std::os::unix::fs::symlink("../linked/a.c", at("only/a.c")).unwrap();
+    for (name, expected) in [
+        (
+            "beside",
+            "`../shared/cfg.h` is not read: it lies outside of the folder, and only the folder is \
+             read; include a copy in it. `a.c:1` includes it",
+        ),
+        (
+            "linked",
+            "`cfg.h` is not read: it is no plain file; put a copy in its place. `a.c:1` includes \
+             it",
+        ),
+        (
+            "only",
+            "that is part of a program: `a.c` (it is no plain file; put a copy in its place); name",
+        ),
+    ] {
+        let text = try_build(&at(name), &options()).err().unwrap().to_string();
+        assert!(text.contains(expected), "{name}: {text}");
+        assert!(!text.contains("Put "), "{name}: {text}");
+    }
 }

@@ -111,6 +111,21 @@ fn headers_outside_of_the_folder_are_named_or_not_found() {
     let out = TempDir::new().unwrap();
     let error = build(&folder.path().join("program"), &options(), out.path()).unwrap_err();
     assert!(error.to_string().contains("../beside/gain.h: No such file"), "{error}");
+    // However a path leads out of the folder, it never ends in what lies around the build.
+    fs::write(out.path().join("gain.h"), "#define GAIN 9\n").unwrap();
+    let climbing = folder.path().join("climbing");
+    fs::create_dir(&climbing).unwrap();
+    fs::write(climbing.join("a.c"), source.replace("gain.h", "../../gain.h")).unwrap();
+    let error = build(&climbing, &options(), out.path()).unwrap_err().to_string();
+    assert!(error.contains("a.c: error: `../../gain.h` lies outside of the folder"), "{error}");
+    // Unless nothing needs the file that includes it.
+    fs::rename(climbing.join("a.c"), climbing.join("b.c")).unwrap();
+    fs::write(climbing.join("a.c"), source.replace("#include \"gain.h\"", "#define GAIN 3"))
+        .unwrap();
+    let text = fs::read_to_string(climbing.join("b.c")).unwrap().replace("a_", "b_board_");
+    fs::write(climbing.join("b.c"), text).unwrap();
+    let built = build(&climbing, &options(), out.path()).unwrap();
+    assert!(built.remarks_told()[0].contains("lies outside"), "{:?}", built.remarks_told());
 
     let mut options = options();
     options.include.push(folder.path().join("beside"));
@@ -118,4 +133,38 @@ fn headers_outside_of_the_folder_are_named_or_not_found() {
     let first = hash();
     fs::write(folder.path().join("beside/gain.h"), "#define GAIN 2\n").unwrap();
     assert_ne!(first, hash());
+}
+
+/// Goal: a program is never older than what it is made of, and an old one is found again.
+/// Method: a header by its whole path; change it, change it back, delete it.
+#[test]
+fn a_header_by_its_whole_path_is_part_of_the_build() {
+    need_compiler!();
+    let beside = folder(&[("a b/cfg.h", "#define GAIN 2\n")]);
+    let header = beside.path().join("a b/cfg.h");
+    let source = format!(
+        "#include \"{}\"\nint a_Y;\nvoid a_initialize(void) {{ }}\n\
+         void a_step(void) {{ a_Y = GAIN; }}\n",
+        header.display()
+    );
+    let program = folder(&[("a.c", &source)]);
+    let out = TempDir::new().unwrap();
+    let built = || build(program.path(), &options(), out.path());
+    let first = built().unwrap();
+    assert!(first.remarks.iter().any(|it| it.contains("a b/cfg.h`")), "{:?}", first.remarks);
+    assert!(built().unwrap().cached);
+    fs::write(&header, "#define GAIN 7\n").unwrap();
+    let second = built().unwrap();
+    assert!(!second.cached);
+    assert_ne!((&first.hash, &first.module), (&second.hash, &second.module));
+    assert_ne!(first.module_sha256(), second.module_sha256());
+    fs::write(&header, "#define GAIN 2\n").unwrap();
+    let third = built().unwrap();
+    assert!(third.cached);
+    assert_eq!((third.hash, third.module), (first.hash, first.module));
+    std::os::unix::fs::symlink(&header, program.path().join("linked.c")).unwrap();
+    let told = built().unwrap().remarks_told();
+    assert!(told.iter().any(|it| it.starts_with("left out: `linked.c`")), "{told:?}");
+    fs::remove_file(&header).unwrap();
+    assert!(built().unwrap_err().to_string().contains("is missing"));
 }

@@ -162,7 +162,12 @@ fn verbs(file: &str) -> String {
 
 fn program(model: &FoundModel) -> String {
     let mut text = "[partition.program]\n".to_owned();
-    text.push_str(&line(&format!("model = \"{}\"", model.folder), "relative to this file"));
+    let place = if model.folder.starts_with('/') {
+        "the folder of its code"
+    } else {
+        "relative to this file"
+    };
+    text.push_str(&line(&format!("model = \"{}\"", model.folder), place));
     if let Some(name) = &model.model_name {
         text.push_str(&line(&format!("model_name = \"{name}\""), "of several in the folder"));
     }

@@ -248,4 +248,26 @@ same style. `quietcore init --model FOLDER` writes a first site file for what it
 
 Any other global variable can be watched, set and mapped as well. Files that no function needs are
 left out, and `plan` says so.
+
+Only the folder itself is read. A link in it, or a header that a source names as `../shared/cfg.h`,
+is not: put a copy into the folder. Headers of the system, and those that a source includes by their
+whole path, are read where they lie, and a change of one gives another build. A file that `.incbin`
+reads, and a new header that would be found before the one that was read, are not noticed. A program
+that was uploaded is compiled with the headers of the system alone.
+
+Other generators name their functions otherwise: `NAME_init`, `NAME_reset`, `NAME_isr`, `NAME_tick`.
+A file of your own in the folder calls them under the names above, with a NAME that is not taken,
+and passes what they take. Include their header, or declare them: the result of a function that is
+not declared is taken for an `int`.
+
+```c
+#include \"tank.h\"
+
+struct { double level; } plant_U;
+struct { double valve; } plant_Y;
+
+void plant_initialize(void) { tank_init(); }
+void plant_step(void) { plant_Y.valve = tank_tick(plant_U.level); }
+void plant_terminate(void) { tank_end(); }
+```
 ";

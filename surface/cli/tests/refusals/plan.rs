@@ -112,15 +112,18 @@ fn a_program_that_up_would_refuse_is_refused_by_plan() {
 }
 
 #[test]
-fn plan_says_what_a_folder_was_taken_for_and_shows_the_compilers_warnings() {
+fn plan_says_what_a_folder_was_taken_for_what_is_left_out_and_what_the_compiler_says() {
     if !has_two_cpus() {
         return;
     }
     let map = connection("axis_U.position", "ai.input_1");
     let careless = SOURCE.replace("{ axis_Y.force = 2", "{ int unused; axis_Y.force = 2");
-    let files = [("axis/axis.h", HEADER), ("axis/axis.c", &careless)];
+    let main = ("axis/ert_main.c", "int main(void) { return 0; }\n");
+    let files = [("axis/axis.h", HEADER), ("axis/axis.c", &careless), main];
     let planned = plan(&files, &site("model = \"axis\"", &map), &[]);
     assert_eq!(planned.status, Some(0), "{}", planned.err);
+    let left_out = "remark: `axis`: left out: `ert_main.c` (it has a `main` of its own)\n";
+    assert!(planned.err.contains(left_out), "{}", planned.err);
     assert!(
         planned.out.contains("`axis` is generated C, model `axis` with one rate"),
         "{}",

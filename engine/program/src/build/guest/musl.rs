@@ -57,7 +57,7 @@ impl Musl {
     pub(crate) fn prepare(&mut self, compiler: &Compiler) -> Result<(), BuildError> {
         let answer =
             compiler.run(Path::new("/"), &["-print-file-name=include".to_owned()], None)?;
-        self.compilers_headers = PathBuf::from(answer.text.trim());
+        self.compilers_headers = PathBuf::from(answer.printed.trim());
         Ok(())
     }
 

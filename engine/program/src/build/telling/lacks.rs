@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 
 use quietcore_wording::list;
 
@@ -27,6 +28,8 @@ pub struct Lack {
     pub origin: Option<Origin>,
     /// It is named like a file of the model itself.
     pub is_own: bool,
+    /// Why a file of this name that is there is not read, as the rest of a sentence.
+    pub unread: Option<String>,
     /// The line that includes a header, as `servo.h:12`; empty for a function.
     pub included_at: String,
     /// The source file that needs it.
@@ -41,11 +44,15 @@ pub struct Lack {
 
 impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is missing", self.name)?;
+        match &self.unread {
+            Some(why) => write!(f, "`{}` is not read: {why}", self.name)?,
+            None => write!(f, "`{}` is missing", self.name)?,
+        }
         if !self.others.is_empty() {
             write!(f, ", and {}", list(&self.others))?;
         }
         match self.origin {
+            _ if self.unread.is_some() => {}
             Some(origin) => write!(f, ": it belongs to {origin}")?,
             None if self.is_own => f.write_str(": it is part of the generated code")?,
             None => {}
@@ -65,15 +72,20 @@ impl fmt::Display for Lack {
             write!(f, ". The code was generated for the target `{target}`")?;
         }
         match self.origin {
+            _ if self.unread.is_some() => Ok(()),
             Some(origin) => write!(f, ". To do without: {}", origin.without()),
             None if self.is_own => f.write_str(". The folder is not whole: copy all of it"),
-            None => f.write_str(". Put the folder that holds it beside the code"),
+            None if self.name.starts_with('/') => {
+                f.write_str(". Put it there, or include a copy in the folder")
+            }
+            None => f.write_str(". Put a copy into the folder"),
         }
     }
 }
 
-/// Lists what is missing of a program that the compiler or the linker refused with this text.
-pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
+/// Lists what is missing of a program in this folder that the compiler or the linker refused with
+/// this text.
+pub(in crate::build) fn find(text: &str, sources: &Sources, folder: &Path) -> Vec<Lack> {
     let mut lacks: Vec<Lack> = Vec::new();
     // What the compiler says before an error: the files by which it came there, and the function.
     let (mut from, mut function) = (None, None);
@@ -88,8 +100,9 @@ pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
         let Some(error) = diagnostic::parse(line).pop() else { continue };
         let lack = if let Some(header) = error.message.strip_suffix(NO_FILE) {
             let at = error.line.map_or_else(String::new, |line| format!("{}:{line}", error.file));
+            let unread = unread(header, &error.file, sources, folder);
             let source = from.take().unwrap_or(error.file);
-            of_header(header, at, source, sources)
+            Lack { unread, ..of_header(header, at, source, sources) }
         } else if let Some(name) = undefined(&error.message) {
             let Some(origin) = Origin::of_function(name) else { continue };
             let caller = function.clone().unwrap_or_default();
@@ -97,6 +110,7 @@ pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
                 name: name.to_owned(),
                 origin: Some(origin),
                 is_own: false,
+                unread: None,
                 included_at: String::new(),
                 source: error.file,
                 call: (!caller.is_empty()).then(|| (caller, name.to_owned())),
@@ -168,7 +182,26 @@ fn of_header(name: &str, included_at: String, source: String, sources: &Sources)
         None => (source, None),
     };
     let name = name.to_owned();
-    Lack { name, origin, is_own, included_at, source, call, others, target: None }
+    let (unread, target) = (None, None);
+    Lack { name, origin, is_own, unread, included_at, source, call, others, target }
+}
+
+/// The reason why a file outside of the folder is not read, as the end of a sentence.
+pub(in crate::build) const OUTSIDE: &str =
+    "lies outside of the folder, and only the folder is read; include a copy in it";
+
+/// Says why a header that a file includes is not read, though there is one.
+fn unread(header: &str, included_by: &str, sources: &Sources, folder: &Path) -> Option<String> {
+    let mut left_out = sources.left_out.iter();
+    if let Some(left) = left_out.find(|left| Path::new(&left.file).ends_with(header)) {
+        return Some(left.why.clone());
+    }
+    if header.starts_with('/') {
+        return None;
+    }
+    let found = folder.join(included_by).parent()?.join(header).canonicalize().ok()?;
+    let inside = "files of this name and in such a folder are not read; give it another place";
+    Some(if found.starts_with(folder) { inside.to_owned() } else { format!("it {OUTSIDE}") })
 }
 
 /// Other headers of the same origin that the folder refers to and does not hold.
@@ -278,7 +311,7 @@ mod tests {
         };
         let said = "In file included from ./servo.c:1:\n./servo.h:1:10: fatal error: MW_PWM.h: No \
                     such file or directory\n    1 | #include <MW_PWM.h>\ncompilation terminated.\n";
-        let lacks = find(said, &sources);
+        let lacks = find(said, &sources, Path::new(""));
         let told: Vec<String> = lacks.iter().map(ToString::to_string).collect();
         assert_eq!(
             told,
@@ -294,7 +327,7 @@ mod tests {
     fn a_name_that_the_linker_misses_is_told_with_its_caller() {
         let said = "/usr/bin/ld: 0.o: in function `servo_step':\n./servo.c:40: undefined reference \
                     to `MW_pwm'\n./servo.c:41: undefined reference to `sine'\n";
-        let lacks = find(said, &Sources::default());
+        let lacks = find(said, &Sources::default(), Path::new(""));
         assert_eq!(lacks.len(), 1);
         assert_eq!(lacks[0].call, Some(("servo_step".to_owned(), "MW_pwm".to_owned())));
         assert!(lacks[0].to_string().starts_with("`MW_pwm` is missing: it belongs to driver"));
@@ -306,7 +339,7 @@ mod tests {
             let source = format!("/*\n * Target selection: {target}\n */\n");
             let sources = Sources { compiled: vec![file("pump.c", &source)], ..Sources::default() };
             let said = "./pump.c:9:10: fatal error: hil.h: No such file or directory\n";
-            find(said, &sources)[0].to_string()
+            find(said, &sources, Path::new(""))[0].to_string()
         };
         let quarc = told("quarc_win64.tlc");
         assert!(
@@ -323,14 +356,14 @@ mod tests {
         let sources = Sources { compiled: vec![file("servo.c", "")], ..Sources::default() };
         let said = "./servo.c:3:10: fatal error: servo_types.h: No such file or directory\n\
                     ./servo.c:4:10: fatal error: ours.h: No such file or directory\n";
-        let told: Vec<String> = find(said, &sources).iter().map(ToString::to_string).collect();
+        let told: Vec<String> =
+            find(said, &sources, Path::new("")).iter().map(ToString::to_string).collect();
         assert_eq!(
             told,
             [
                 "`servo_types.h` is missing: it is part of the generated code. `servo.c:3` \
                  includes it. The folder is not whole: copy all of it",
-                "`ours.h` is missing. `servo.c:4` includes it. Put the folder that holds it beside \
-                 the code",
+                "`ours.h` is missing. `servo.c:4` includes it. Put a copy into the folder",
             ]
         );
     }

@@ -152,7 +152,7 @@ pub struct ReservationInForce {
 /// The build of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramBuild {
-    /// SHA-256 of all that went into it: sources, compiler, options.
+    /// SHA-256 of all that went into it: sources, headers, compiler, options.
     pub sources_sha256: String,
     /// SHA-256 of its module, or of its image for a guest; absent where it could not be read.
     pub module_sha256: Option<String>,

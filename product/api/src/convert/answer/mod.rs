@@ -15,7 +15,7 @@ pub use change::applied;
 pub use event::event;
 pub use finding::finding;
 pub use partition::partitions;
-pub use program::{build_problems, deployed};
+pub use program::{build_problems, build_remarks, deployed};
 pub use variable::read_value;
 
 /// The error of an answer with a value that this version does not know.

@@ -1,6 +1,7 @@
 //! The remarks of a compiler, and the outcome of a deploy.
 
 use quietcore_control::{Deployed, NotCarried, NotForced, Probation};
+use quietcore_program::build::{LeftOut, left_out_told};
 use quietcore_units::Nanos;
 
 use super::{UnknownValue, all_harmless, harmless};
@@ -58,6 +59,15 @@ pub fn build_problems(outcome: v1::BuildOutcome) -> Vec<String> {
     all_harmless(errors.chain(outcome.remarks).collect())
 }
 
+/// Returns the remarks on a program that was built and the files that are left out of it, a line
+/// each.
+pub fn build_remarks(outcome: &v1::BuildOutcome) -> Vec<String> {
+    let left_out = outcome.left_out.iter();
+    let left_out: Vec<LeftOut> =
+        left_out.map(|it| LeftOut { file: it.file.clone(), why: it.why.clone() }).collect();
+    all_harmless(outcome.remarks.iter().cloned().chain(left_out_told(&left_out)).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use quietcore_control::samples;
@@ -93,6 +103,11 @@ mod tests {
         let mut outcome = v1::BuildOutcome { problems, ..v1::BuildOutcome::default() };
         assert_eq!(build_problems(outcome.clone()), ["servo.c:7: expected `;`\u{fffd}"]);
         outcome.succeeded = true;
+        outcome.remarks.push("it reads `/plant/cfg.h`".to_owned());
+        let main = v1::LeftOutFile { file: "main.c".to_owned(), why: "no\u{1b}".to_owned() };
+        outcome.left_out.push(main);
+        let remarks = ["it reads `/plant/cfg.h`", "left out: `main.c` (no\u{fffd})"];
+        assert_eq!(build_remarks(&outcome), remarks);
         assert!(build_problems(outcome).is_empty());
     }
 }

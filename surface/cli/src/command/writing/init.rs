@@ -13,7 +13,7 @@ use quietcore_program::interface::{InterfaceError, PeriodStatement};
 use quietcore_program::place::Scalar;
 use quietcore_program::{Access, BuildError, Options, VariableLocation};
 use quietcore_site::{FoundModel, FoundPeriod, FoundVariable, Model};
-use quietcore_units::{DataType, Nanos};
+use quietcore_units::{Causes, DataType, Nanos};
 
 use crate::arguments::Init;
 use crate::command::print;
@@ -67,7 +67,7 @@ fn found(folder: &Path, model_name: Option<&str>) -> Result<FoundModel, Failure>
     let options = Options { model: model_name.map(str::to_owned), ..Options::default() };
     let build = quietcore_program::build(folder, &options, builds.path())
         .map_err(|error| Failure::new(not_built(folder, &error)))?;
-    for remark in &build.remarks {
+    for remark in build.remarks_told() {
         say(format_args!("remark: {remark}"));
     }
     let all = || build.symbols.leaves(None, usize::MAX);
@@ -110,7 +110,7 @@ fn not_built(folder: &Path, error: &BuildError) -> String {
         Some(first) => {
             format!("quietcore: {shown}: {error}, and to `init` as `--model-name {first}`")
         }
-        None => format!("{shown}: {error}"),
+        None => format!("{shown}: {}", Causes(error)),
     }
 }
 
