@@ -44,6 +44,8 @@ pub(super) struct Call {
     pub(super) arguments: Vec<Argument>,
     /// Variable that takes its result; `None` if it has none.
     pub(super) result: Option<Instance>,
+    /// It is a `void (void)`.
+    pub(super) is_plain: bool,
 }
 
 /// Everything that the glue must say.
@@ -222,7 +224,8 @@ impl Calls<'_> {
             }
             known.length = known.length.max(instance.length);
         }
-        Ok(Call { function: name.to_owned(), arguments, result })
+        let is_plain = arguments.is_empty() && function.returns.is_none();
+        Ok(Call { function: name.to_owned(), arguments, result, is_plain })
     }
 
     /// A number that a function returns is an output; anything else is dropped.

@@ -4,13 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::objects::{Object, written_whole};
 use crate::interface::{InterfaceError, Language};
-use quietcore_wording::{ALIKE_MAX, alike, list};
+use quietcore_wording::{alike, list};
 
 /// Most functions of one kind with a number.
 const RATES_MAX: u32 = 64;
 
 /// The end of a class's name that some releases add to the name of the model.
 pub(crate) const CLASS_END: &str = "ModelClass";
+
+/// Most functions that are named where there is no model.
+const NAMED_MAX: usize = 5;
+
+/// Last words of the names that other generators give to the function of a cycle.
+const STEPS: [&str; 10] =
+    ["step", "isr", "tick", "cycle", "run", "execute", "exec", "update", "loop", "compute"];
+
+/// Those of their other entry points.
+const OTHERS: [&str; 9] =
+    ["initialize", "initialise", "init", "reset", "start", "setup", "fn", "end", "terminate"];
 
 /// The entry points of a model. Functions are named as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,13 +221,42 @@ fn hint(functions: &BTreeSet<&str>) -> String {
                 settings can switch off"
             .to_owned();
     }
-    let starts: Vec<String> = functions
-        .iter()
-        .filter(|name| name.ends_with("_step") || name.ends_with("_initialize"))
-        .take(ALIKE_MAX)
-        .map(|name| (*name).to_owned())
-        .collect();
-    if starts.is_empty() { String::new() } else { format!("; there is {}", list(&starts)) }
+    let named = otherwise_named(functions);
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; there is {}: write a `NAME_initialize` and a `NAME_step`, with a NAME of your own, that \
+         take nothing and call them, in a file of the folder",
+        list(&named)
+    )
+}
+
+/// Functions that may be the entry points of a program of another generator, by the last words of
+/// their names: of the program that has the most of them, if any with one for each cycle.
+fn otherwise_named<'n>(functions: &BTreeSet<&'n str>) -> Vec<&'n str> {
+    let mut of_programs: BTreeMap<&str, (bool, Vec<&str>)> = BTreeMap::new();
+    for name in functions {
+        let Some((program, word)) = name.trim_end_matches('_').rsplit_once('_') else { continue };
+        let word = word.to_ascii_lowercase();
+        let is_step = STEPS.contains(&word.as_str());
+        if is_step || OTHERS.contains(&word.as_str()) {
+            let (has_step, named) = of_programs.entry(program.trim_end_matches('_')).or_default();
+            *has_step |= is_step;
+            named.push(name);
+        }
+    }
+    for (program, (has_step, named)) in &mut of_programs {
+        // The step may have the name of the program alone.
+        if let Some(step) = functions.get(program) {
+            *has_step = true;
+            named.insert(0, step);
+        }
+    }
+    let most = of_programs.into_values().max_by_key(|(has_step, all)| (*has_step, all.len()));
+    let (_, mut named) = most.unwrap_or_default();
+    named.truncate(NAMED_MAX);
+    named
 }
 
 /// The functions of each rate of a model; none where it is no model.

@@ -133,21 +133,22 @@ fn write(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::
 
 /// Writes the declarations of the entry points: the model's header, or what is known of them.
 fn write_declarations(text: &mut String, discovery: &Discovery) -> fmt::Result {
-    match &discovery.header {
-        Some(header) => writeln!(text, "#include \"{header}\"")?,
-        None => {
-            // Without a header every function here takes and gives nothing.
-            let is_cpp = discovery.interface.language == Language::Cpp;
-            let rates = discovery.rates.iter().flatten();
-            let terminate = discovery.terminate.iter();
-            for call in [&discovery.initialize].into_iter().chain(rates).chain(terminate) {
-                let number = call.arguments.contains(&Argument::RateNumber);
-                let parameters = if number { "int" } else { "void" };
-                let plain = discovery.links.contains(&call.function);
-                let linkage = if is_cpp && plain { "extern \"C\"" } else { "extern" };
-                writeln!(text, "{linkage} void {}({parameters});", call.function)?;
-            }
-        }
+    if let Some(header) = &discovery.header {
+        writeln!(text, "#include \"{header}\"")?;
+    }
+    let is_cpp = discovery.interface.language == Language::Cpp;
+    let rates = discovery.rates.iter().flatten();
+    let calls = [&discovery.initialize].into_iter().chain(rates).chain(&discovery.terminate);
+    // The header need not declare a file of the user's own. C lets it be declared twice.
+    let unsure = |call: &&Call| discovery.header.is_none() || call.is_plain && !is_cpp;
+    for call in calls.filter(unsure) {
+        // Without a header every function here takes and gives nothing.
+        let number = call.arguments.contains(&Argument::RateNumber);
+        let parameters = if number { "int" } else { "void" };
+        let plain = discovery.links.contains(&call.function);
+        let linkage = if is_cpp && plain { "extern \"C\"" } else { "extern" };
+        // No macro of the function's name gets between.
+        writeln!(text, "{linkage} void ({})({parameters});", call.function)?;
     }
     Ok(())
 }

@@ -235,3 +235,27 @@ fn headers_of_the_generators_installation_may_be_missing() {
     assert_eq!(rate.stated[0].to_string(), "`Timing.stepSize0` in `continuous.c`");
     assert_eq!(program.built.warnings, []);
 }
+
+/// Goal: code of a generator with entry points of other names runs by a file that calls them.
+/// Method: the file that the documentation shows, beside a header of the model's name.
+#[test]
+fn entry_points_of_other_names_are_called_by_a_file_of_ones_own() {
+    need_compiler!();
+    let page = include_str!("../../../../docs/site-file.md");
+    let blocks = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let entry = blocks.into_iter().find(|block| block.contains("tank_init")).unwrap();
+    let header = "int tank_init(void);\ndouble tank_tick(double);\nint tank_end(void);\n";
+    let code = "#include \"tank.h\"\nstatic double sum;\n\
+                int tank_init(void) { sum = 1; return 0; }\n\
+                double tank_tick(double u) { return sum += u; }\n\
+                int tank_end(void) { return 0; }\n";
+    let files = [("tank.h", header), ("tank.c", code), ("entry.c", entry)];
+    for more in [None, Some(("plant.h", "extern int unrelated;\n"))] {
+        let files: Vec<_> = files.into_iter().chain(more).collect();
+        let program = build_files(&files);
+        assert_eq!(program.built.left_out, []);
+        let answers =
+            program.run(&["init", "plant_U.level=3", "step:0:2", "plant_Y.valve?", "terminate"]);
+        assert_eq!(answers, ["7.0"]);
+    }
+}

@@ -12,7 +12,7 @@ fn objects(files: &[(&[&str], &[&str])]) -> Vec<Object> {
     let object = |(functions, needed): &(&[&str], &[&str])| Object {
         name: String::new(),
         path: PathBuf::new(),
-        outcome: Outcome { success: true, text: String::new() },
+        outcome: Outcome { success: true, text: String::new(), printed: String::new() },
         functions: set(functions),
         links: BTreeMap::new(),
         defined: set(functions),
@@ -122,5 +122,32 @@ fn several_models_or_none_are_an_error_that_names_them() {
     assert_eq!(choose(&whole, Some("Z")).unwrap().class.as_deref(), Some("Z"));
     assert_eq!(choose(&whole, Some("A::Z")).unwrap().class.as_deref(), Some("A::Z"));
     let none = text(&[(&["servo_step", "initialize"], &[])], None);
-    assert!(none.ends_with("; there is `servo_step`"), "{none}");
+    assert!(none.contains("; there is `servo_step`: write a `NAME_initialize`"), "{none}");
+}
+
+/// Goal: whoever has the code of another generator learns which functions to call, and from where.
+#[test]
+fn entry_points_of_other_generators_are_named() {
+    for (functions, named) in [
+        (
+            &["Operator1", "Operator1_init", "Operator1_reset", "kcg_copy_array"][..],
+            "`Operator1`, `Operator1_init`, `Operator1_reset`",
+        ),
+        (
+            &["comedi_end", "plantctl_end", "plantctl_init", "plantctl_isr"],
+            "`plantctl_end`, `plantctl_init`, `plantctl_isr`",
+        ),
+        (&["mpc_fn", "mpc_fn_alloc_mem", "mpc_fn_n_in"], "`mpc_fn`"),
+        (
+            &["Line__controller_reset", "Line__controller_step"],
+            "`Line__controller_reset`, `Line__controller_step`",
+        ),
+    ] {
+        let text = choose(&objects(&[(functions, &[])]), None).unwrap_err().to_string();
+        let end = "write a `NAME_initialize` and a `NAME_step`, with a NAME of your own, that take \
+                   nothing and call them, in a file of the folder";
+        assert!(text.ends_with(&format!("; there is {named}: {end}")), "{text}");
+    }
+    let text = choose(&objects(&[(&["helper"], &[])]), None).unwrap_err().to_string();
+    assert!(text.ends_with("with `initialize` and `step`"), "{text}");
 }
