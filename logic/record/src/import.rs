@@ -1,9 +1,12 @@
-//! Records from other programs' output: `cyclictest`, `jitterdebugger`, `rtla`.
+//! Records from other programs' output: `cyclictest`, `hwlatdetect`, `jitterdebugger`, `oslat`,
+//! `rtla`.
 //!
 //! | kind | accepted | records |
 //! |------|----------|---------|
 //! | `cyclictest` | text of `-h` and `-H`, JSON of `--json` | one a thread, `FILE.thread0` |
 //! | `jitterdebugger` | JSON of version 3 and before | one a CPU, `FILE.cpu0` |
+//! | `oslat` | text, JSON of `--json` | one a core, `FILE.cpu0` |
+//! | `hwlatdetect` | text | one, `FILE.samples` |
 //! | `rtla` | text of `timerlat hist` and `osnoise hist` | one a column, `FILE.cpu0` |
 //!
 //! Contradictions have one of three outcomes:
@@ -22,17 +25,17 @@
 //! itself doesn't say so.
 
 mod column;
-mod command_line;
 mod cyclictest;
-mod cyclictest_json;
 mod error;
+mod hwlatdetect;
 mod jitterdebugger;
 mod json;
 mod lines;
+mod near;
+mod oslat;
 mod rtla;
 mod source;
 mod table;
-mod time;
 
 use std::fmt;
 
@@ -59,8 +62,12 @@ pub const CELLS_MAX: usize = 8 << 20;
 pub enum Kind {
     /// `cyclictest`, text or JSON.
     Cyclictest,
+    /// `hwlatdetect`.
+    Hwlatdetect,
     /// `jitterdebugger`.
     Jitterdebugger,
+    /// `oslat`, text or JSON.
+    Oslat,
     /// `rtla timerlat hist` or `rtla osnoise hist`.
     Rtla,
 }
@@ -70,7 +77,9 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cyclictest => "cyclictest",
+            Self::Hwlatdetect => "hwlatdetect",
             Self::Jitterdebugger => "jitterdebugger",
+            Self::Oslat => "oslat",
             Self::Rtla => "rtla",
         }
     }
@@ -124,7 +133,7 @@ pub fn read(
         return Err(problems.into_error());
     }
     let found = Shape::of(text);
-    if matches!(found, Some(Shape::CyclictestText | Shape::RtlaText)) && !text.ends_with('\n') {
+    if found.is_some_and(Shape::is_text) && !text.ends_with('\n') {
         // Its last number may be a part of what was printed.
         problems.at(
             (text.lines().count(), 1),
@@ -138,18 +147,26 @@ pub fn read(
             cyclictest::read(&source, text, options.nanoseconds, problems)
         }
         (Kind::Cyclictest, Some(Shape::CyclictestJson | Shape::Json)) => {
-            cyclictest_json::read(&source, text, problems)
+            cyclictest::json::read(&source, text, problems)
         }
         (Kind::Jitterdebugger, Some(Shape::JitterdebuggerJson | Shape::Json)) => {
             jitterdebugger::read(&source, text, problems)
         }
+        (Kind::Hwlatdetect, Some(Shape::HwlatdetectText)) => {
+            hwlatdetect::read(&source, text, problems)
+        }
+        (Kind::Oslat, Some(Shape::OslatText)) => oslat::read(&source, text, problems),
+        (Kind::Oslat, Some(Shape::OslatJson | Shape::Json)) => {
+            oslat::json::read(&source, text, problems)
+        }
         (Kind::Rtla, Some(Shape::RtlaText)) => rtla::read(&source, text, problems),
         _ => {
-            let what = match found.map(Shape::description) {
-                Some(found) => format!("this looks like {found}; expected {}", expected(kind)),
-                None => format!("this isn't a histogram of `{kind}`; expected {}", expected(kind)),
+            let (place, what) = match (found.map(Shape::description), near::header(text)) {
+                (Some(found), _) => ((1, 1), format!("this looks like {found}")),
+                (None, Some(near)) => near,
+                (None, None) => ((1, 1), format!("this isn't a histogram of `{kind}`")),
             };
-            problems.at((1, 1), what);
+            problems.at(place, format!("{what}; expected {}", expected(kind)));
             Err(problems.into_error())
         }
     }
@@ -160,7 +177,9 @@ const fn expected(kind: Kind) -> &'static str {
         Kind::Cyclictest => {
             "the text of `cyclictest -h` with its line `# Histogram`, or the file of `--json`"
         }
+        Kind::Hwlatdetect => "the text of `hwlatdetect`, from its first line to its last",
         Kind::Jitterdebugger => "the `results.json` that `jitterdebugger -o DIR` writes",
+        Kind::Oslat => "the text of `oslat`, from the line `Core:` on, or the file of `--json`",
         Kind::Rtla => {
             "the text of `rtla timerlat hist` or `rtla osnoise hist`, header and summary included"
         }
@@ -172,7 +191,10 @@ const fn expected(kind: Kind) -> &'static str {
 enum Shape {
     CyclictestText,
     CyclictestJson,
+    HwlatdetectText,
     JitterdebuggerJson,
+    OslatText,
+    OslatJson,
     RtlaText,
     Json,
 }
@@ -181,7 +203,8 @@ impl Shape {
     fn of(text: &str) -> Option<Self> {
         if text.trim_start().starts_with('{') {
             return Some(if text.contains("\"thread\"") {
-                Self::CyclictestJson
+                // Of the programs with this frame it alone tells the frequency of a counter.
+                if text.contains("\"freq\"") { Self::OslatJson } else { Self::CyclictestJson }
             } else if text.contains("\"cpus_online\"") || text.contains("\"cpu\": {") {
                 Self::JitterdebuggerJson
             } else {
@@ -191,15 +214,27 @@ impl Shape {
         text.lines().find_map(|line| match line.trim() {
             cyclictest::HEADER => Some(Self::CyclictestText),
             line if line.starts_with(rtla::HEADER_START) => Some(Self::RtlaText),
+            line if oslat::is_second_line(line) => Some(Self::OslatText),
+            line if line.starts_with(hwlatdetect::HEADER_START) => Some(Self::HwlatdetectText),
             _ => None,
         })
+    }
+
+    const fn is_text(self) -> bool {
+        matches!(
+            self,
+            Self::CyclictestText | Self::HwlatdetectText | Self::OslatText | Self::RtlaText
+        )
     }
 
     const fn description(self) -> &'static str {
         match self {
             Self::CyclictestText => "the text of `cyclictest -h`",
             Self::CyclictestJson => "the JSON of `cyclictest`",
+            Self::HwlatdetectText => "the text of `hwlatdetect`",
             Self::JitterdebuggerJson => "the JSON of `jitterdebugger`",
+            Self::OslatText => "the text of `oslat`",
+            Self::OslatJson => "the JSON of `oslat`",
             Self::RtlaText => "the text of `rtla`",
             Self::Json => "JSON of another program",
         }

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::class::{CYCLE_PART, Class, JitterDefinition, Strictness};
-use crate::reason::{Missing, VerdictReason};
+use crate::reason::{ForeignProblem, Missing, Reason, VerdictReason};
 use crate::record::{Record, ScanCounters};
 use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
 
@@ -95,11 +95,19 @@ pub struct FastestCycle {
     pub limited_by_period: bool,
 }
 
-/// Returns `true` if a record can be judged: a task that the program's own kernel released is held
-/// to nothing where it has no deadline.
+/// Returns `true` if a record can be judged. A task that the program's own kernel released is held
+/// to nothing where it has no deadline, and a busy loop of another program to nothing at all.
 pub fn is_judged(record: &Record) -> bool {
     let terms = record.scan().map(|scan| scan.terms);
-    terms.is_none_or(|terms| !terms.by_kernel || terms.deadline_ns.is_some())
+    !is_of_a_busy_loop(record)
+        && terms.is_none_or(|terms| !terms.by_kernel || terms.deadline_ns.is_some())
+}
+
+/// Returns `true` if the values are durations for which a busy loop of another program was held up.
+pub fn is_of_a_busy_loop(record: &Record) -> bool {
+    let is_loop =
+        |reason: &Reason| matches!(reason, Reason::Foreign(ForeignProblem::BusyLoop { .. }));
+    record.degraded.iter().any(is_loop)
 }
 
 /// Returns `true` if the limits of a class are about a record: those of the cycle, not those of the

@@ -6,6 +6,7 @@ use quietcore_record::import::{self, ImportOptions, Kind};
 use quietcore_record::reason::ForeignProblem;
 use quietcore_record::record::{PolicyInForce, Record};
 use quietcore_record::statistics::Statistics;
+use quietcore_record::verdict::is_judged;
 use quietcore_units::Nanos;
 
 fn read(kind: Kind, text: &str) -> Vec<Record> {
@@ -48,6 +49,66 @@ fn the_sum_column_of_histofall_is_not_a_thread() {
     let counts: Vec<_> =
         records.iter().map(|r| (r.release.count(), r.release.overflow())).collect();
     assert_eq!(counts, [(300, 22), (300, 2)]);
+}
+
+/// The summary and the list of overflows of a histogram of two threads.
+const SUMMARY_OF_TWO: &str = "# Min Latencies: 00003 00004\n# Avg Latencies: 00003 00005\n\
+                              # Max Latencies: 00012 00051\n# Histogram Overflows: 00000 00001\n\
+                              # Histogram Overflow at cycle number:\n# Thread 0: \n\
+                              # Thread 1: 00007\n";
+
+/// Goal: since version 2.5 of rt-tests there is no total, and rows without values are left out;
+/// that is as whole a file as before, whichever line ends it has.
+#[test]
+fn text_without_a_total_and_without_empty_rows_is_whole() {
+    let rows = "000003 000700\t000000\n000004 000290\t000990\n000012 000010\t000009\n";
+    let text = format!("# Histogram\n{rows}{SUMMARY_OF_TWO}\n");
+    for text in [text.clone(), text.replace('\n', "\r\n")] {
+        let records = read(Kind::Cyclictest, &text);
+        assert_eq!(names(&records), ["run.thread0", "run.thread1"]);
+        let figures = records.iter().map(|record| {
+            let release = &record.release;
+            (release.count(), release.overflow(), release.min_ns(), release.max_ns())
+        });
+        let expected = [(1_000, 0, 3_000, 12_000), (1_000, 1, 4_000, 51_000)];
+        assert_eq!(figures.collect::<Vec<_>>(), expected);
+        for record in &records {
+            assert!(record.is_valid(), "{:?}", record.invalid_because);
+            assert!(record.conditions.activity.contains_key("total"));
+            assert!(!record.conditions.activity.contains_key("overflow list"));
+        }
+    }
+}
+
+/// Goal: the column that `-H` adds is no thread: not with one thread either, whose maxima and
+/// overflows have none.
+#[test]
+fn the_sum_column_is_told_apart_without_a_total() {
+    let rows = "000003 000700\t000000\t000700\n000004 000300\t000999\t001299\n";
+    let summary = SUMMARY_OF_TWO
+        .replace("00012 00051\n", "00004 00051 00051\n")
+        .replace("Overflows: 00000 00001\n", "Overflows: 00000 00001 00001\n");
+    let records = read(Kind::Cyclictest, &format!("# Histogram\n{rows}{summary}"));
+    assert_eq!(names(&records), ["run.thread0", "run.thread1"]);
+    let one = "# Histogram\n000002 000005\t000005\n# Min Latencies: 00002\n\
+               # Avg Latencies: 00002\n# Max Latencies: 00002\n# Histogram Overflows: 00000\n\
+               # Histogram Overflow at cycle number:\n# Thread 0: \n";
+    assert_eq!(names(&read(Kind::Cyclictest, one)), ["run.thread0"]);
+}
+
+/// Goal: a histogram whose values all lie beyond its end has no row, and each value is known from
+/// below.
+#[test]
+fn a_histogram_without_rows_has_bounds() {
+    let text = "# Histogram\n# Min Latencies: 00130\n# Avg Latencies: 00170\n\
+                # Max Latencies: 00440\n# Histogram Overflows: 00030\n\
+                # Histogram Overflow at cycle number:\n# Thread 0: 00000 # 00029 others\n";
+    let records = read(Kind::Cyclictest, text);
+    let [record] = records.as_slice() else { panic!("one thread, one record") };
+    let release = &record.release;
+    assert_eq!((release.count(), release.overflow()), (30, 30));
+    assert_eq!((release.min_ns(), release.max_ns()), (130_000, 440_000));
+    assert_eq!(release.quantile(0.5), Some(Quantile::AtLeast { at_least: 130_000 }));
 }
 
 #[test]
@@ -219,7 +280,38 @@ fn noise_is_no_release_latency() {
     assert_eq!(names(&records), ["n.cpu0", "n.cpu1"]);
     for record in &records {
         assert_eq!((record.probe.as_str(), record.period_ns), ("rtla osnoise", None));
-        assert!(!record.reserved && !record.degraded.is_empty());
+        assert!(!record.reserved && !record.degraded.is_empty() && !is_judged(record));
+    }
+}
+
+/// Goal: `osnoise -b 10` is read with the resolution that it has.
+/// Method: rows that are multiples of 10, with means that are counted in buckets.
+#[test]
+fn buckets_of_noise_are_as_wide_as_their_rows_and_means_say() {
+    let text = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n\
+                # Duration:   0 00:00:05\nIndex   CPU-000   CPU-001\n0   7   3\n10   2   1\n\
+                30   0   1\nover:   0   0\ncount:   9   5\nmin:   0   0\navg:   0   0\n\
+                max:   10   30\n";
+    for record in read(Kind::Rtla, text) {
+        assert_eq!((record.release.resolution_ns(), record.is_valid()), (10_000, true));
+    }
+}
+
+/// Goal: a class passes on no resolution that the file may not have.
+/// Method: `timerlat -b 4`, of which each extreme happens to be the begin of a bucket.
+#[test]
+fn a_bucket_is_taken_for_as_wide_as_the_rows_allow() {
+    let text = |rows: &str, max: u64| {
+        format!(
+            "# RTLA timerlat histogram\n# Time unit is microseconds (us)\n\
+             # Duration:   0 00:00:05\nIndex   Thr-000\n{rows}over:   0\ncount:   10\n\
+             min:   4\navg:   4\nmax:   {max}\n"
+        )
+    };
+    for max in [8, 9, 11] {
+        let release = &read(Kind::Rtla, &text("4   9\n8   1\n", max))[0].release;
+        assert_eq!((release.resolution_ns(), release.max_ns()), (4_000, max * 1_000));
+        assert_eq!((release.overflow(), release.count_above(25_000)), (0, 0));
     }
 }
 

@@ -59,7 +59,7 @@ const JITTERDEBUGGER: &str = r#"{
 
 const RTLA: &str = include_str!("fixtures/rtla-timerlat-user.txt");
 
-const INPUTS: [(Kind, &str); 7] = [
+const INPUTS: [(Kind, &str); 10] = [
     (Kind::Cyclictest, TEXT),
     (Kind::Cyclictest, JSON),
     (Kind::Jitterdebugger, JITTERDEBUGGER),
@@ -67,11 +67,16 @@ const INPUTS: [(Kind, &str); 7] = [
     (Kind::Cyclictest, include_str!("fixtures/cyclictest-histofall.txt")),
     (Kind::Rtla, include_str!("fixtures/rtla-timerlat-buckets.txt")),
     (Kind::Jitterdebugger, include_str!("fixtures/jitterdebugger.json")),
+    (Kind::Oslat, include_str!("fixtures/oslat.txt")),
+    (Kind::Oslat, include_str!("fixtures/oslat.json")),
+    (Kind::Hwlatdetect, include_str!("fixtures/hwlatdetect.txt")),
 ];
 
 fn error(kind: Kind, text: &str) -> String {
     let read = import::read(kind, "run.txt", text, &ImportOptions::default());
-    read.expect_err("this file is wrong").to_string()
+    // The records themselves would fill pages.
+    let Err(error) = read else { panic!("this file is wrong") };
+    error.to_string()
 }
 
 /// Returns the error of a text in which `from` was replaced.
@@ -93,7 +98,8 @@ fn a_file_that_was_cut_off_is_refused() {
     for (text, says) in [
         (
             up_to(TEXT, "# Total"),
-            "run.txt:6:1: `# Total:` is missing; the file was cut off, import the whole output",
+            "run.txt:6:1: `# Min Latencies:` is missing; the file was cut off, import the whole \
+             output",
         ),
         (
             up_to(TEXT, "000000 "),
@@ -116,7 +122,7 @@ fn a_file_that_was_cut_off_is_refused() {
     let found = error(Kind::Cyclictest, &up_to(JSON, "\"1\": {"));
     assert_eq!(
         found,
-        "run.txt:9:4: EOF while parsing a value; the file was cut off; expected the file that \
+        "run.txt:9:4: EOF while parsing an object; the file was cut off; expected the file that \
          `cyclictest --json=FILE` writes"
     );
     let found = error(Kind::Jitterdebugger, &up_to(JITTERDEBUGGER, "\"max\""));
@@ -128,15 +134,55 @@ fn a_file_that_was_cut_off_is_refused() {
     );
 }
 
+/// Goal: one fault is told once, and what follows it is not.
+#[test]
+fn a_line_that_is_not_due_is_one_problem() {
+    let found = changed(Kind::Cyclictest, TEXT, "# Avg Latencies", "# Mean Latencies");
+    let expected = "run.txt:9:1: `# Mean Latencies: 00001 00003` where `# Avg Latencies:` is due; \
+                    the file was cut off or changed";
+    assert_eq!(found, expected);
+    let found = changed(Kind::Cyclictest, TEXT, "# Total", "# Sum");
+    assert!(found.starts_with("run.txt:7:1: `# Sum: "), "{found}");
+    assert_eq!(found.lines().count(), 1, "{found}");
+    let minima = changed(Kind::Cyclictest, TEXT, " 00001 00002\n# Avg", " 00001 00002 3 4\n# Avg");
+    assert_eq!(minima.lines().count(), 1, "{minima}");
+    let twice = changed(Kind::Cyclictest, TEXT, "# Total", "# Min Latencies: 00001 00002\n# Total");
+    assert!(twice.contains("run.txt:8:1: `# Total: "), "{twice}");
+}
+
+/// Goal: values beyond what a sum holds, and values without extremes, are refused and no panic.
+#[test]
+fn impossible_figures_of_rtla_are_refused() {
+    let text = |row: &str, count: &str, min: &str, max: &str| {
+        format!(
+            "# RTLA timerlat histogram\n# Time unit is microseconds (us)\n\
+             # Duration:   0 00:00:05\nIndex   Thr-000\n{row} {count}\nover:   0\n\
+             count:   {count}\nmin:   {min}\navg:   {min}\nmax:   {max}\n"
+        )
+    };
+    let large = "10000000000000000";
+    let found = error(Kind::Rtla, &text(large, "1000000", large, large));
+    assert!(found.contains("584 years"), "{found}");
+    for (min, max) in [("-", "99"), ("3", "-"), ("-", "-")] {
+        let found = error(Kind::Rtla, &text("3", "50", min, max));
+        assert!(found.contains("no minimum or no maximum, yet the count is 50"), "{found}");
+    }
+}
+
 #[test]
 fn rows_out_of_order_doubled_or_of_another_length_are_refused() {
     for (from, to, says) in [
         (
             "000002 ",
             "000000 ",
-            "run.txt:5:1: bucket 0 follows bucket 1; the buckets of an unchanged file ascend",
+            "run.txt:5:1: bucket `000000` follows a later one; the buckets of an unchanged file \
+             ascend",
         ),
-        ("000002 ", "000001 ", "run.txt:5:1: bucket 1 is there twice; each bucket has one row"),
+        (
+            "000002 ",
+            "000001 ",
+            "run.txt:5:1: bucket `000001` is there twice; each bucket has one row",
+        ),
         ("\t000009", "", "run.txt:5:1: the row has 1 counts; expected 2 as in line 3"),
         (
             "\t000009",
@@ -153,7 +199,7 @@ fn rows_out_of_order_doubled_or_of_another_length_are_refused() {
         assert!(found.starts_with(says), "{found}");
     }
     let found = changed(Kind::Rtla, RTLA, "\n5    ", "\n1    ");
-    assert!(found.starts_with("run.txt:8:1: bucket 1 follows bucket 2"), "{found}");
+    assert!(found.starts_with("run.txt:8:1: bucket `1` follows a later one"), "{found}");
 }
 
 #[test]
@@ -274,6 +320,49 @@ fn another_format_is_named() {
         let found = error(kind, text);
         assert!(found.contains(says), "{found}");
         assert!(found.starts_with("run.txt:1:"), "{found}");
+    }
+}
+
+/// Goal: whoever has one letter or a line too many is sent to it, and not away.
+#[test]
+fn what_stands_beside_or_before_a_header_is_shown() {
+    let quoted: String = TEXT.lines().skip(1).map(|line| format!("> {line}\n")).collect();
+    for (kind, text, says) in [
+        (
+            Kind::Cyclictest,
+            TEXT.replacen("# Histogram\n", "# Histogram   <- see below\n", 1),
+            "run.txt:2:1: `# Histogram   <- see below` has more than the header; let `# Histogram` \
+             begin the line",
+        ),
+        (Kind::Cyclictest, quoted, "run.txt:1:1: `> # Histogram` has more than the header"),
+        (
+            Kind::Rtla,
+            RTLA.replacen("# RTLA", "1# RTLA", 1),
+            "`1# RTLA timerlat histogram` has more",
+        ),
+        (
+            Kind::Jitterdebugger,
+            format!("T: 0 (  614) A: 0 C: 5\n^C\n{JITTERDEBUGGER}"),
+            "run.txt:3:1: the JSON begins here, behind other text; keep what begins at this line",
+        ),
+        (Kind::Cyclictest, format!("done\n{JSON}"), "run.txt:2:1: the JSON begins here"),
+    ] {
+        let found = error(kind, &text);
+        assert!(found.contains(says), "{found}");
+        assert!(found.contains("; expected the "), "{found}");
+    }
+}
+
+/// Goal: the JSON of a program that measures something else becomes no record of releases.
+#[test]
+fn the_json_of_another_rt_test_is_named() {
+    let signal = JSON.replacen("cyclictest -h 4", "/usr/bin/signaltest -t 2", 1);
+    let round_trips = r#"{ "file_version": 1, "cmdline:": "pmqtest -t 1", "num_threads": 1,
+        "thread": { "0": { "receiver": { "min": 2, "max": 9 } } } }"#;
+    for (text, program) in [(signal.as_str(), "signaltest"), (round_trips, "pmqtest")] {
+        let found = error(Kind::Cyclictest, text);
+        assert!(found.contains(&format!("this is the JSON of `{program}`")), "{found}");
+        assert!(found.contains("run `cyclictest -h 1000 --json=FILE`"), "{found}");
     }
 }
 

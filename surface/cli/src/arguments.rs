@@ -517,8 +517,7 @@ fn folder_of_tables(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.extension().is_some_and(|end| end == "csv") && !path.is_dir() {
         let stem = path.with_extension("");
-        let stem = stem.display();
-        return Err(format!("several tables are written into a folder; write `--csv {stem}`"));
+        return Err(format!("several tables go into a folder; write `--csv {}`", stem.display()));
     }
     Ok(path)
 }
@@ -526,7 +525,9 @@ fn folder_of_tables(text: &str) -> Result<PathBuf, String> {
 /// Programs whose results can be imported.
 const IMPORT_KINDS: &[Choice<Kind>] = &[
     (Kind::Cyclictest.name(), Kind::Cyclictest, "cyclictest -h (text) or --json"),
+    (Kind::Hwlatdetect.name(), Kind::Hwlatdetect, "hwlatdetect's whole output"),
     (Kind::Jitterdebugger.name(), Kind::Jitterdebugger, "jitterdebugger's results as JSON"),
+    (Kind::Oslat.name(), Kind::Oslat, "oslat's whole output, or --json"),
     (Kind::Rtla.name(), Kind::Rtla, "rtla timerlat hist or rtla osnoise hist"),
 ];
 

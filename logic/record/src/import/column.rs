@@ -34,10 +34,41 @@ impl Column {
         Some((self.buckets.first()?.0, self.buckets.last()?.0))
     }
 
+    /// Returns the mean of the values that have a bucket, each taken for the bucket's begin.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        let sum: f64 =
+            self.buckets.iter().map(|(bucket, count)| *bucket as f64 * *count as f64).sum();
+        (self.total > 0).then(|| sum / self.total as f64)
+    }
+
+    /// Returns the column with each bucket called by a number that is smaller by this.
+    pub(crate) fn moved_down(&self, by: u64) -> Self {
+        let moved = |(bucket, count): &(u64, u64)| (bucket.saturating_sub(by), *count);
+        Self { buckets: self.buckets.iter().map(moved).collect(), total: self.total }
+    }
+
+    /// Takes the last bucket away and returns its count.
+    pub(crate) fn take_last(&mut self) -> u64 {
+        let count = self.buckets.pop().map_or(0, |(_, count)| count);
+        self.total -= count;
+        count
+    }
+
     /// Returns the bucket numbers with values.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         self.buckets.iter().map(|(bucket, _)| *bucket)
     }
+}
+
+/// Returns the largest number that divides the numbers of all buckets with values; 0 without any,
+/// or if they are all 0.
+pub(crate) fn common_divisor<'a>(columns: impl IntoIterator<Item = &'a Column>) -> u64 {
+    columns.into_iter().flat_map(Column::numbers).fold(0, |mut left, mut right| {
+        while right != 0 {
+            (left, right) = (right, left % right);
+        }
+        left
+    })
 }
 
 /// Figures that a file states of a column. Times are in units of the file.
@@ -76,6 +107,18 @@ impl Mean {
     pub(crate) const fn rounded(stated: f64) -> Self {
         Self { stated, below: 0.01, above: 0.01 }
     }
+
+    /// Returns `true` if it is below this one, however it was rounded.
+    pub(crate) fn is_below(self, mean: f64) -> bool {
+        self.stated + self.above < mean
+    }
+
+    /// Makes a mean in units of one that was counted in buckets of this size.
+    pub(crate) fn of_buckets(self, size: u64) -> Self {
+        let Self { stated, below, above } = self;
+        let size = size as f64;
+        Self { stated: stated * size, below: below * size, above: above * size }
+    }
 }
 
 /// A histogram with what is to be said about it.
@@ -90,6 +133,9 @@ pub(crate) struct Finished {
 
 /// Makes the histogram; the error says which claim the buckets contradict.
 pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, String> {
+    if let Some((column, claims)) = without_overflow(column, claims) {
+        return finish(&column?, &claims);
+    }
     check_extremes(column, claims)?;
     let count = column
         .total
@@ -107,6 +153,9 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
     let (min, max) = claims.extremes.unwrap_or((0, claims.overflow_from));
     let overflow_from =
         if column.total == 0 { claims.overflow_from.max(min) } else { claims.overflow_from };
+    // Without an overflow, the end is beyond all values.
+    let overflow_from =
+        if claims.overflow == 0 { overflow_from.max(max.saturating_add(1)) } else { overflow_from };
     let resolution_ns = in_ns(claims.bucket_size)?;
     let mut histogram = Histogram::imported(resolution_ns, in_ns(overflow_from)?);
     let mut sum: u64 = 0;
@@ -130,6 +179,21 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
         finished.check_mean(sum as f64 / count as f64, claims);
     }
     Ok(finished)
+}
+
+/// Puts an overflow that is known, since its largest value is its smallest one, into a bucket;
+/// `None` for any other.
+fn without_overflow(column: &Column, claims: &Claims) -> Option<(Result<Column, String>, Claims)> {
+    let (_, max) = claims.extremes?;
+    let is_known = claims.overflow > 0 && max == claims.overflow_from && claims.bucket_size == 1;
+    let settled = is_known.then(|| Claims {
+        overflow: 0,
+        overflow_from: claims.overflow_from.saturating_add(1),
+        ..claims.clone()
+    })?;
+    let mut column = column.clone();
+    let added = column.add(max, claims.overflow);
+    Some((added.map(|()| column), settled))
 }
 
 /// Puts the values at the start of their bucket, but one at the maximum that the file states, and
@@ -232,98 +296,4 @@ impl Finished {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::histogram::Quantile;
-
-    fn column(buckets: &[(u64, u64)]) -> Column {
-        let mut column = Column::default();
-        for (bucket, count) in buckets {
-            column.add(*bucket, *count).unwrap();
-        }
-        column
-    }
-
-    fn claims() -> Claims {
-        Claims {
-            unit_ns: 1_000,
-            bucket_size: 1,
-            overflow: 0,
-            overflow_from: 100,
-            extremes: Some((4, 9)),
-            mean: Some(Mean::cut(5.0)),
-        }
-    }
-
-    #[test]
-    fn buckets_that_agree_with_the_claims_become_a_histogram() {
-        let finished = finish(&column(&[(4, 5), (9, 3)]), &claims()).unwrap();
-        assert_eq!(finished.histogram.count(), 8);
-        assert_eq!((finished.histogram.min_ns(), finished.histogram.max_ns()), (4_000, 9_000));
-        assert!(finished.invalid_because.is_empty());
-    }
-
-    /// Goal: in wide buckets, too, the extremes are those that the file states.
-    #[test]
-    fn a_wide_bucket_understates_no_maximum_and_overstates_no_minimum() {
-        let wide = |buckets: &[(u64, u64)], min, max| {
-            let claims =
-                Claims { bucket_size: 10, extremes: Some((min, max)), mean: None, ..claims() };
-            finish(&column(buckets), &claims).unwrap().histogram
-        };
-        let several = wide(&[(0, 5), (10, 1), (20, 3)], 2, 24);
-        assert_eq!((several.min_ns(), several.max_ns()), (2_000, 24_000));
-        assert_eq!((several.count(), several.is_consistent()), (9, true));
-        assert_eq!(several.count_above(24_000), 3, "where in the last bucket is not known");
-        assert_eq!(several.count_above(34_000), 0);
-        let one = wide(&[(0, 4)], 3, 7);
-        assert_eq!((one.min_ns(), one.max_ns(), one.count()), (3_000, 7_000, 4));
-        let single = wide(&[(0, 1)], 7, 7);
-        assert_eq!((single.min_ns(), single.max_ns(), single.count()), (7_000, 7_000, 1));
-        assert!(one.is_consistent() && single.is_consistent());
-    }
-
-    #[test]
-    fn contradictions_are_found() {
-        for (min, max) in [(3, 9), (5, 9), (4, 8), (4, 10), (9, 4)] {
-            let claims = Claims { extremes: Some((min, max)), ..claims() };
-            finish(&column(&[(4, 5), (9, 3)]), &claims).unwrap_err();
-        }
-        let small = Claims { overflow: 2, ..claims() };
-        assert!(finish(&column(&[(4, 5)]), &small).unwrap_err().contains("overflowed"));
-        let wrong_mean = Claims { mean: Some(Mean::cut(6.0)), ..claims() };
-        let finished = finish(&column(&[(4, 5), (9, 3)]), &wrong_mean).unwrap();
-        let [problem] = &finished.invalid_because[..] else { panic!("one problem") };
-        let said = "the file gives a mean of 6, its buckets have one of 5.88";
-        assert_eq!(problem.to_string(), said);
-    }
-
-    #[test]
-    fn the_overflow_has_the_sum_that_the_mean_leaves() {
-        let claims = Claims {
-            overflow: 2,
-            extremes: Some((4, 500)),
-            mean: Some(Mean::cut(100.0)),
-            ..claims()
-        };
-        let finished = finish(&column(&[(4, 8)]), &claims).unwrap();
-        assert_eq!(finished.histogram.mean_ns(), Some(100_000.0));
-        assert_eq!(finished.histogram.quantile(0.9), Some(Quantile::AtLeast { at_least: 100_000 }));
-    }
-
-    #[test]
-    fn without_any_bucket_the_minimum_is_the_bound() {
-        let claims = Claims { overflow: 7, extremes: Some((984, 1_200)), ..claims() };
-        let finished = finish(&column(&[]), &claims).unwrap();
-        assert_eq!(finished.histogram.min_ns(), 984_000);
-        assert_eq!(finished.histogram.quantile(0.5), Some(Quantile::AtLeast { at_least: 984_000 }));
-    }
-
-    #[test]
-    fn counts_beyond_64_bits_are_refused() {
-        let mut column = column(&[(1, u64::MAX)]);
-        column.add(2, 1).unwrap_err();
-        let claims = Claims { extremes: None, mean: None, ..claims() };
-        finish(&column, &claims).unwrap_err();
-    }
-}
+mod tests;

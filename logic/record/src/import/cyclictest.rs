@@ -5,8 +5,8 @@
 //! T: 0 ( 6) P:80 I:1000 C: 1000 Min: …         these lines interval and priority are kept
 //! # Histogram
 //! 000000 000000   000000                       bucket, then a count a thread; -H adds their sum
-//! 000001 000002   000000
-//! # Total: 000000002 000000000                 without the overflow
+//! 000001 000002   000000                       newer versions leave out rows without values
+//! # Total: 000000002 000000000                 without the overflow; newer versions have none
 //! # Min Latencies: 00001 00002
 //! # Avg Latencies: 00001 00002                 cut to whole units, the overflow included
 //! # Max Latencies: 00001 00009
@@ -18,10 +18,14 @@
 //!
 //! The unit is 1 µs; with `-N` it is 1 ns, which the text doesn't say.
 
+mod command_line;
+pub(super) mod json;
+
 use std::collections::BTreeMap;
 
 use quietcore_units::Wake;
 
+use super::COLUMNS_MAX;
 use super::column::{Claims, Column, Mean, finish};
 use super::error::{ImportError, Problems, quoted};
 use super::lines::{self, Line, Word};
@@ -38,7 +42,7 @@ const AVG: &str = "# Avg Latencies:";
 const MAX: &str = "# Max Latencies:";
 const OVERFLOWS: &str = "# Histogram Overflows:";
 
-/// The summary lines in their order.
+/// The summary lines in their order. Of these the first one may be absent.
 const SUMMARY: [&str; 5] = [TOTAL, MIN, AVG, MAX, OVERFLOWS];
 
 /// Cycles of overflows that a remark names.
@@ -75,13 +79,22 @@ struct Outliers {
     count: u64,
 }
 
+/// The numbers of a summary line, one a thread, and the line's number.
+#[derive(Clone, Debug, Default)]
+struct Stated {
+    numbers: Vec<u64>,
+    line: usize,
+}
+
 #[derive(Debug)]
 struct Reader {
     problems: Problems,
     table: Table,
     started: Option<usize>,
-    /// The summary lines read: numbers and line.
-    summary: Vec<(Vec<u64>, usize)>,
+    /// The summary lines read, in the places of [`SUMMARY`].
+    summary: [Option<Stated>; SUMMARY.len()],
+    /// Set once a line was not due: what follows is not told again.
+    is_torn: bool,
     live: BTreeMap<u64, Live>,
     outliers: BTreeMap<u64, Outliers>,
     dma_latency_held: bool,
@@ -94,7 +107,8 @@ impl Reader {
             problems: Problems::new(""),
             table: Table::default(),
             started: None,
-            summary: Vec::new(),
+            summary: Default::default(),
+            is_torn: false,
             live: BTreeMap::new(),
             outliers: BTreeMap::new(),
             dma_latency_held: false,
@@ -117,7 +131,7 @@ impl Reader {
             }
         } else if self.started.is_none() {
             self.before(line);
-        } else if self.summary.len() < SUMMARY.len() {
+        } else if self.due().is_some() {
             self.inside(line);
         } else {
             self.below(line);
@@ -133,30 +147,55 @@ impl Reader {
         }
     }
 
+    /// Returns the place in the summary that comes next; `None` behind its last line.
+    fn due(&self) -> Option<usize> {
+        let next = self.summary.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        (next < SUMMARY.len()).then_some(next)
+    }
+
     fn inside(&mut self, line: Line<'_>) {
         let text = line.text.trim();
-        if text.is_empty() {
+        let Some(due) = self.due().filter(|_| !text.is_empty()) else { return };
+        let found = SUMMARY.iter().position(|label| text.starts_with(label));
+        if due == 0 && !text.starts_with('#') {
+            self.table.add(line, &mut self.problems);
             return;
         }
-        let next = SUMMARY[self.summary.len()];
-        if text.starts_with(next) {
-            // `-H` adds a column to totals, maxima and overflows, not to minima and means.
-            let width = self.table.columns.len();
-            let counts = match self.summary.get(1) {
-                Some((minima, _)) if next == AVG => vec![minima.len()],
-                _ if next == MIN => vec![width, width.saturating_sub(1)],
-                _ => vec![width],
-            };
-            let numbers = summary(line, next, &counts, &mut self.problems).unwrap_or_default();
-            self.summary.push((numbers, line.number));
-        } else if !self.summary.is_empty() || text.starts_with('#') {
+        let is_due = found.is_some_and(|found| found == due || (due, found) == (0, 1));
+        if !is_due && !std::mem::replace(&mut self.is_torn, true) {
+            // The total may be absent; what comes then is no less clear.
+            let due = SUMMARY[due.max(1)];
             self.problems.at(
                 line.place(),
-                format!("{} where `{next}` is due; the file was cut off or changed", quoted(text)),
+                format!("{} where `{due}` is due; the file was cut off or changed", quoted(text)),
             );
-            self.summary.push((Vec::new(), line.number));
-        } else {
-            self.table.add(line, &mut self.problems);
+        }
+        let Some(found) = found else { return };
+        let counts = self.widths(found, line);
+        let numbers = summary(line, SUMMARY[found], &counts, &mut self.problems);
+        let numbers = numbers.unwrap_or_default();
+        self.summary[found] = Some(Stated { numbers, line: line.number });
+    }
+
+    /// Returns how many numbers a summary line may have. `-H` adds a column to rows and totals, and
+    /// where there are several threads to maxima and overflows, not to minima and means.
+    fn widths(&self, found: usize, line: Line<'_>) -> Vec<usize> {
+        let width = self.table.columns.len();
+        let threads = self.summary[1].as_ref().map(|minima| minima.numbers.len());
+        let words = |label| line.after(label).map_or(0, Iterator::count);
+        match (SUMMARY[found], threads) {
+            // Without rows the minima say how many threads there are.
+            (MIN, _) if width == 0 => vec![words(MIN).clamp(1, COLUMNS_MAX)],
+            (MIN, _) if width == 1 => vec![1],
+            (MIN, _) => vec![width, width - 1],
+            // The minima were refused, which suffices.
+            (label, Some(0)) => vec![words(label)],
+            (AVG, Some(threads)) => vec![threads],
+            (MAX | OVERFLOWS, Some(threads)) if threads > 1 && width != threads => {
+                vec![threads + 1, threads]
+            }
+            (MAX | OVERFLOWS, Some(threads)) => vec![threads],
+            _ => vec![width],
         }
     }
 
@@ -182,15 +221,17 @@ impl Reader {
     }
 
     fn records(mut self, source: &Source, nanoseconds: bool) -> Result<Vec<Record>, ImportError> {
-        let end = (self.last_line, 1);
-        if self.table.columns.is_empty() && self.problems.is_empty() {
-            self.problems
-                .at(end, "the histogram has no rows; the file was cut off after its header");
-        } else if let Some(missing) = SUMMARY.get(self.summary.len()) {
-            self.problems.at(
-                end,
-                format!("`{missing}` is missing; the file was cut off, import the whole output"),
-            );
+        let missing = (1..SUMMARY.len()).find(|place| self.summary[*place].is_none());
+        if let Some(place) = missing.filter(|_| self.problems.is_empty()) {
+            let what = match SUMMARY[place] {
+                MIN if self.table.columns.is_empty() => {
+                    "the histogram has no rows; the file was cut off after its header".to_owned()
+                }
+                label => {
+                    format!("`{label}` is missing; the file was cut off, import the whole output")
+                }
+            };
+            self.problems.at((self.last_line, 1), what);
         }
         if !self.problems.is_empty() {
             return Err(self.problems.into_error());
@@ -205,14 +246,20 @@ impl Reader {
         self.problems.unless_any(records)
     }
 
-    /// Returns the number of threads, after the check of the sums that `-H` adds.
+    /// Returns the number of threads, after the check of the totals and of the sums that `-H` adds.
     fn threads(&mut self) -> usize {
+        let [total, minima, ..] = &self.summary;
+        let minima = minima.clone().unwrap_or_default();
+        let threads = minima.numbers.len();
+        if self.table.columns.is_empty() {
+            self.table.columns = vec![Column::default(); threads];
+        }
         let columns = &self.table.columns;
-        let totals = &self.summary[0];
-        for (index, (column, stated)) in columns.iter().zip(&totals.0).enumerate() {
+        let stated = total.iter().flat_map(|total| total.numbers.iter().map(|it| (total.line, it)));
+        for (index, (column, (line, stated))) in columns.iter().zip(stated).enumerate() {
             if column.total() != *stated {
                 self.problems.at(
-                    (totals.1, 1),
+                    (line, 1),
                     format!(
                         "the total of column {} is {stated}, its rows add up to {}; in an \
                          unchanged file they agree",
@@ -222,13 +269,12 @@ impl Reader {
                 );
             }
         }
-        let threads = self.summary[1].0.len();
         if threads < columns.len() {
             let sum: u128 =
                 columns[..threads].iter().map(|column| u128::from(column.total())).sum();
             if sum != u128::from(columns[threads].total()) {
                 self.problems.at(
-                    (totals.1, 1),
+                    (total.as_ref().map_or(minima.line, |total| total.line), 1),
                     format!(
                         "the last column counts {}, the {threads} threads {sum}; the last column \
                          of `-H` is their sum",
@@ -241,7 +287,10 @@ impl Reader {
     }
 
     fn record(&mut self, source: &Source, thread: usize, nanoseconds: bool) -> Option<Record> {
-        let value = |row: usize| self.summary[row].0[thread];
+        let value = |place: usize| {
+            let stated = self.summary[place].as_ref();
+            stated.and_then(|stated| stated.numbers.get(thread)).copied().unwrap_or(0)
+        };
         let column: &Column = &self.table.columns[thread];
         let claims = Claims {
             unit_ns: if nanoseconds { 1 } else { 1_000 },
@@ -255,7 +304,7 @@ impl Reader {
         let finished = match finish(column, &claims) {
             Ok(finished) => finished,
             Err(what) => {
-                let line = self.summary[1].1;
+                let line = self.summary[1].as_ref().map_or(1, |minima| minima.line);
                 self.problems.at((line, 1), format!("thread {thread}: {what}"));
                 return None;
             }
@@ -279,6 +328,13 @@ impl Reader {
             ..Conditions::default()
         };
         remark_stalls(&mut conditions);
+        if self.summary[0].is_none() && live.cycles.is_none() {
+            conditions.activity.insert(
+                "total".to_owned(),
+                "the file has none: that a row was lost would show in extremes and mean only"
+                    .to_owned(),
+            );
+        }
         if let Some(cycles) = live.cycles.filter(|cycles| *cycles != count) {
             conditions.activity.insert(
                 "cycles".to_owned(),

@@ -10,9 +10,9 @@ use quietcore_units::Wake;
 use serde::Deserialize;
 
 use super::column::{Claims, Finished, Mean, finish};
-use super::cyclictest_json::System;
 use super::error::{ImportError, Problems};
-use super::json::{Buckets, Threads, place_of, problem, without_nan};
+use super::json::frame::System;
+use super::json::{Buckets, Threads, document, place_of, without_nan};
 use super::source::{Source, Task};
 use crate::record::{Conditions, Record, ReleaseMode};
 
@@ -55,12 +55,8 @@ pub(super) fn read(
     text: &str,
     mut problems: Problems,
 ) -> Result<Vec<Record>, ImportError> {
-    let file: File = match serde_json::from_str(&without_nan(text)) {
-        Ok(file) => file,
-        Err(error) => {
-            problem(&error, EXPECTED, &mut problems);
-            return Err(problems.into_error());
-        }
+    let Some(file) = document::<File>(&without_nan(text), EXPECTED, &mut problems) else {
+        return Err(problems.into_error());
     };
     let end = (text.lines().count().max(1), 1);
     if let Some(version) = file.version.filter(|version| *version > VERSION) {
@@ -85,9 +81,13 @@ pub(super) fn read(
     let online = file.sysinfo.as_ref().and_then(|system| system.cpus_online);
     let all_cpus = online == Some(file.cpu.0.len() as u64);
     if !all_cpus {
+        let because = match online {
+            Some(online) => format!("not each of {online} CPUs had one"),
+            None => "does not say how many CPUs were online".to_owned(),
+        };
         conditions.activity.insert(
             "cpu".to_owned(),
-            "not known: the file numbers its threads, and not every CPU had one".to_owned(),
+            format!("not known: the file numbers its threads, and {because}"),
         );
     }
     let mut records = Vec::with_capacity(file.cpu.0.len());

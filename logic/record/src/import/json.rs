@@ -1,11 +1,14 @@
 //! The common parts of the JSON formats: maps of buckets and of threads that are read as written,
 //! so that a doubled entry is an error and not the last one of two.
 
+pub(super) mod frame;
+mod time;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
 
 use super::column::Column;
 use super::error::Problems;
@@ -39,9 +42,23 @@ fn numbered<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     what: &'static str,
     most: usize,
 ) -> Result<Vec<(u64, T)>, D::Error> {
-    struct Numbered<T>(&'static str, usize, PhantomData<T>);
+    entries(deserializer, what, most, parse)
+}
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Numbered<T> {
+/// Reads the entries of a map whose keys become numbers by `read`, ascending.
+pub(super) fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+    what: &'static str,
+    most: usize,
+    read: impl Fn(&str) -> Result<u64, &'static str>,
+) -> Result<Vec<(u64, T)>, D::Error> {
+    struct Entries<T, R>(&'static str, usize, R, PhantomData<T>);
+
+    impl<'de, T, R> Visitor<'de> for Entries<T, R>
+    where
+        T: Deserialize<'de>,
+        R: Fn(&str) -> Result<u64, &'static str>,
+    {
         type Value = Vec<(u64, T)>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,7 +68,7 @@ fn numbered<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut entries: Vec<(u64, T)> = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
-                let number = parse(&key).map_err(|wrong| {
+                let number = (self.2)(&key).map_err(|wrong| {
                     let key: String = key.chars().take(40).collect();
                     A::Error::custom(format_args!("`{key}` {wrong}; expected {}", self.0))
                 })?;
@@ -71,7 +88,7 @@ fn numbered<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         }
     }
 
-    deserializer.deserialize_map(Numbered(what, most, PhantomData))
+    deserializer.deserialize_map(Entries(what, most, read, PhantomData))
 }
 
 impl Buckets {
@@ -109,16 +126,25 @@ pub(super) fn place_of(text: &str, section: &str, number: u64) -> (usize, usize)
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// Adds the problem that `serde_json` found.
-pub(super) fn problem(error: &serde_json::Error, expected: &str, problems: &mut Problems) {
+/// Reads a whole text; adds the problem that `serde_json` found.
+pub(super) fn document<T: DeserializeOwned>(
+    text: &str,
+    expected: &str,
+    problems: &mut Problems,
+) -> Option<T> {
+    let error = match serde_json::from_str(text) {
+        Ok(document) => return Some(document),
+        Err(error) => error,
+    };
     let text = error.to_string();
     // The place is given apart; what is wrong comes before it.
     let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
     let what =
         if error.is_eof() { format!("{what}; the file was cut off") } else { what.to_owned() };
     let what: String = what.chars().flat_map(char::escape_debug).collect();
-    problems
-        .at((error.line().max(1), error.column().max(1)), format!("{what}; expected {expected}"));
+    let place = (error.line().max(1), error.column().max(1));
+    problems.at(place, format!("{what}; expected {expected}"));
+    None
 }
 
 #[cfg(test)]

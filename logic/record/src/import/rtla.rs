@@ -20,14 +20,17 @@
 //! long noises lasted. Those are kept for comparison and say so, since they are no release
 //! latencies.
 //!
-//! Bucket size and end of the histogram (`-b`, `-E`) aren't printed. The size follows from minimum,
-//! maximum and the rows; values in `over` are at least those of the bucket after the last row.
+//! Bucket size and end of the histogram (`-b`, `-E`) aren't printed. The size divides all rows, and
+//! their largest divisor is taken, so that no value is known better than it is; values in `over`
+//! are at least those of the bucket after the last row. `osnoise` counts its means in buckets.
 //!
 //! If no row has values, newer versions print one `0` in each line of the summary, whatever the
 //! columns. A column that is there all the same had values, which all lie beyond the histogram.
 
+mod buckets;
+
 use super::COLUMNS_MAX;
-use super::column::{Claims, Column, Finished, Mean, finish};
+use super::column::{Claims, Finished, Mean, finish};
 use super::error::{ImportError, Problems, quoted};
 use super::lines::{self, Line, Word};
 use super::source::{Source, Task, remark_stalls};
@@ -279,7 +282,9 @@ impl<'a> Reader<'a> {
         let Some(figures) = figures.into_iter().collect::<Option<Vec<_>>>() else {
             return Err(self.problems.into_error());
         };
-        let bucket_size = match bucket_size(&self.table.columns, &figures) {
+        let is_noise = matches!(self.tracer, Some((Tracer::Osnoise, _)));
+        let in_buckets = is_noise && buckets::means_are_in_buckets(&self.table.columns, &figures);
+        let bucket_size = match buckets::size(&self.table.columns, &figures) {
             Ok(size) => size,
             Err(what) => {
                 self.problems.at((self.summary[2].0.number, 1), what);
@@ -296,7 +301,10 @@ impl<'a> Reader<'a> {
                 // The next bucket begins one bucket later, but how wide one is was only inferred.
                 overflow_from: self.table.last_bucket.map_or(0, |last| last.saturating_add(1)),
                 extremes: figures[index].extremes,
-                mean: figures[index].mean,
+                mean: figures[index].mean.map(|mean| match in_buckets {
+                    true => mean.of_buckets(bucket_size),
+                    false => mean,
+                }),
             };
             let released = context == if has_user { Context::User } else { Context::Thread };
             match finish(&self.table.columns[index], &claims) {
@@ -336,6 +344,11 @@ impl<'a> Reader<'a> {
             _ => word.number("the value", problems).map(Some),
         };
         let extremes = extreme(word(2))?.zip(extreme(word(4))?);
+        if extremes.is_none() && rows > 0 {
+            let what = format!("no minimum or no maximum, yet the count is {counted}");
+            problems.at(word(2).place(), what);
+            return None;
+        }
         // Whole figures are cut, those with a fraction rounded.
         let printed = if mean.text.contains('.') { Mean::rounded } else { Mean::cut };
         let stated = mean.text.parse().ok().filter(|mean: &f64| mean.is_finite() && *mean >= 0.0);
@@ -358,7 +371,8 @@ impl<'a> Reader<'a> {
         record.reserved = released;
         if context == Context::Noise {
             record.period_ns = None;
-            record.degraded.push(ForeignProblem::NoiseDurations.into());
+            let program = "osnoise".to_owned();
+            record.degraded.push(ForeignProblem::BusyLoop { program, threshold_ns: None }.into());
         } else if !released {
             let problem = match context {
                 Context::Interrupt => ForeignProblem::InterruptLatency,
@@ -422,42 +436,6 @@ fn duration_ns(text: &str) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)
 }
 
-/// Returns the units a bucket covers. Extremes lie less than that above their bucket; the buckets
-/// are multiples of it. Where all extremes are buckets, the size is 1.
-fn bucket_size(columns: &[Column], figures: &[Figures]) -> Result<u64, String> {
-    let mut reach = 0;
-    for (column, figures) in columns.iter().zip(figures) {
-        let (Some((first, last)), Some((min, max))) = (column.ends(), figures.extremes) else {
-            continue;
-        };
-        reach = reach.max(min.saturating_sub(first));
-        if figures.over == 0 {
-            reach = reach.max(max.saturating_sub(last));
-        }
-    }
-    if reach == 0 {
-        return Ok(1);
-    }
-    let divisor = columns.iter().flat_map(Column::numbers).fold(0, greatest_common_divisor);
-    // All values in bucket 0: the size is unknown, and their extremes bound it.
-    let size = if divisor == 0 { reach.saturating_add(1) } else { divisor };
-    if size > reach {
-        Ok(size)
-    } else {
-        Err(format!(
-            "minimum or maximum lie {reach} above their bucket, the buckets are at most {size} \
-             wide; in an unchanged file they agree"
-        ))
-    }
-}
-
-fn greatest_common_divisor(mut left: u64, mut right: u64) -> u64 {
-    while right != 0 {
-        (left, right) = (right, left % right);
-    }
-    left
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -476,21 +454,5 @@ mod tests {
         assert_eq!(column("Thr-"), None);
         assert_eq!(column("GPU-000"), None);
         assert_eq!(column("CPU-99999999999"), None);
-    }
-
-    #[test]
-    fn the_bucket_size_follows_from_extremes_and_rows() {
-        let column = |numbers: &[u64]| {
-            let mut column = Column::default();
-            for number in numbers {
-                column.add(*number, 1).unwrap();
-            }
-            column
-        };
-        let figures = |min, max| Figures { over: 0, extremes: Some((min, max)), mean: None };
-        assert_eq!(bucket_size(&[column(&[10, 15, 25])], &[figures(10, 25)]), Ok(1));
-        assert_eq!(bucket_size(&[column(&[10, 15, 25])], &[figures(12, 29)]), Ok(5));
-        assert_eq!(bucket_size(&[column(&[0])], &[figures(3, 7)]), Ok(8));
-        bucket_size(&[column(&[10, 15, 25])], &[figures(12, 31)]).unwrap_err();
     }
 }

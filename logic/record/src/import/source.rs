@@ -5,7 +5,7 @@ use std::path::Path;
 use quietcore_units::Nanos;
 
 use super::column::Finished;
-use crate::reason::Reason;
+use crate::reason::{ForeignProblem, Reason};
 use crate::record::{Conditions, Record, ReleaseMode};
 
 /// The longest part of a file's name that becomes part of a record's name, in characters.
@@ -88,6 +88,22 @@ impl Source {
             invalid_because: finished.invalid_because.into_iter().map(Reason::from).collect(),
             ..Record::empty(name, task.probe, &self.stem, PROFILE)
         }
+    }
+
+    /// Makes a record that is for comparison only: of what the problem names, and no release of a
+    /// thread.
+    pub(crate) fn compared(
+        &self,
+        task: &Task,
+        finished: Finished,
+        conditions: Conditions,
+        problem: ForeignProblem,
+    ) -> Record {
+        let mut record = self.record(task, finished, conditions);
+        record.reserved = false;
+        record.period_ns = None;
+        record.degraded.push(problem.into());
+        record
     }
 }
 

@@ -4,8 +4,8 @@
 //! values; the totals tell whether one was lost.
 
 use super::column::Column;
-use super::error::Problems;
-use super::lines::Line;
+use super::error::{Problems, quoted};
+use super::lines::{Line, Word};
 use super::{CELLS_MAX, COLUMNS_MAX};
 
 /// The table read so far.
@@ -32,22 +32,33 @@ impl Table {
         let mut words = line.words();
         let Some(first) = words.next() else { return };
         let Some(bucket) = first.number("the bucket", problems) else { return };
+        self.add_row((line, first), bucket, words, problems);
+    }
+
+    /// Adds a row of a bucket, which stands at a word of it, and its counts.
+    pub(crate) fn add_row<'a>(
+        &mut self,
+        (line, first): (Line<'_>, Word<'_>),
+        bucket: u64,
+        counts: impl Iterator<Item = Word<'a>>,
+        problems: &mut Problems,
+    ) {
         match self.last_bucket {
             Some(last) if last == bucket => problems.at(
                 first.place(),
-                format!("bucket {bucket} is there twice; each bucket has one row"),
+                format!("bucket {} is there twice; each bucket has one row", quoted(first.text)),
             ),
             Some(last) if last > bucket => problems.at(
                 first.place(),
                 format!(
-                    "bucket {bucket} follows bucket {last}; the buckets of an unchanged file \
-                     ascend"
+                    "bucket {} follows a later one; the buckets of an unchanged file ascend",
+                    quoted(first.text)
                 ),
             ),
             _ => {}
         }
         self.last_bucket = self.last_bucket.max(Some(bucket));
-        let cells: Option<Vec<u64>> = words
+        let cells: Option<Vec<u64>> = counts
             .map(|word| word.number("the count", problems))
             .collect::<Vec<_>>()
             .into_iter()

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quietcore_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +54,16 @@ pub enum ForeignProblem {
         /// The message of `rtla`.
         message: String,
     },
-    /// The values are durations of noise, not release latencies.
+    /// The values are durations of noise, not release latencies; of earlier versions.
     NoiseDurations,
+    /// The values are durations for which a busy loop was held up, not release latencies.
+    BusyLoop {
+        /// The program whose loop it was.
+        program: String,
+        /// The file has none up to this, in ns; absent where it has all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threshold_ns: Option<u64>,
+    },
     /// The values are latencies of the timer's interrupt.
     InterruptLatency,
     /// The values are latencies of a kernel thread.
@@ -78,6 +87,16 @@ impl fmt::Display for ForeignProblem {
             Self::EventsMissed { message } => write!(f, "`rtla` says: {message}"),
             Self::NoiseDurations => {
                 f.write_str("`osnoise` measures how long noises last, which is no release latency")
+            }
+            Self::BusyLoop { program, threshold_ns } => {
+                write!(
+                    f,
+                    "`{program}` measures for how long a busy loop was held up, which is no \
+                     release latency"
+                )?;
+                let Some(threshold_ns) = threshold_ns else { return Ok(()) };
+                let threshold = Nanos::new(*threshold_ns);
+                write!(f, "; times of up to {threshold} are not in the file, nor their number")
             }
             Self::InterruptLatency => f.write_str(
                 "this is the latency of the timer's interrupt, not the release of a thread",

@@ -71,6 +71,7 @@ fn samples() -> Vec<Reason> {
         FolderProblem::Contradicted { contradiction: text() }.into(),
         ForeignProblem::OtherMean { stated: 6.0, of_buckets: 5.88 }.into(),
         ForeignProblem::NoiseDurations.into(),
+        ForeignProblem::BusyLoop { program: "oslat".to_owned(), threshold_ns: None }.into(),
         Stated::from("the clock broke").into(),
     ]
 }

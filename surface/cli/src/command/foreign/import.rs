@@ -98,6 +98,13 @@ fn merged(threads: Vec<Record>) -> Option<Record> {
 
 fn read_one(kind: Kind, path: &Path, options: &ImportOptions) -> Result<Vec<Record>, Failure> {
     let bytes = files::read(path, FILE_BYTES_MAX)?;
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        let path = path.display();
+        return Err(Failure::new(format_args!(
+            "{path}: the text is UTF-16, as PowerShell's `>` writes it; import what \
+             `iconv -f UTF-16 -t UTF-8 {path}` prints"
+        )));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         Failure::new(format_args!(
             "{}: byte {} is not UTF-8; give a text file that {kind} has written",

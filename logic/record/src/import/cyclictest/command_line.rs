@@ -1,9 +1,9 @@
 //! The options of a `cyclictest` command line that its JSON doesn't say otherwise.
 
 /// Short options of `cyclictest` that take a value, attached or as the next word.
-const WITH_VALUE: &str = "AbcdDFhHilopy";
+const WITH_VALUE: &str = "bcdDFhHilopy";
 /// Short options whose value can only be attached.
-const WITH_ATTACHED: &str = "at";
+const WITH_ATTACHED: &str = "aAt";
 
 /// The interval where none is given, in µs.
 const INTERVAL_US: u64 = 1_000;
@@ -22,6 +22,15 @@ pub(crate) struct Options {
     pub(crate) priority: Option<u64>,
 }
 
+/// Programs of rt-tests that write JSON of the same frame, and measure something else.
+const OTHERS: [&str; 5] = ["pmqtest", "ptsematest", "signaltest", "sigwaittest", "svsematest"];
+
+/// Returns the program of a command line, if it is one of rt-tests that is not `cyclictest`.
+pub(crate) fn other_program(command_line: &str) -> Option<&'static str> {
+    let program = command_line.split_whitespace().next()?.rsplit('/').next()?;
+    OTHERS.into_iter().find(|other| *other == program)
+}
+
 /// Reads a command line. Words that aren't understood are passed over.
 pub(crate) fn options(command_line: &str) -> Options {
     let mut words = command_line.split_whitespace();
@@ -35,11 +44,14 @@ pub(crate) fn options(command_line: &str) -> Options {
                 Some((name, value)) => (name, Some(value)),
                 None => (long, None),
             };
+            // A name may be cut off where it is still the only one.
+            let is = |whole: &str| name.len() > 2 && whole.starts_with(name);
             let letter = match name {
-                "interval" => 'i',
-                "histogram" => 'h',
+                _ if is("interval") => 'i',
                 "histofall" => 'H',
-                "priority" | "prio" => 'p',
+                "histfile" => continue,
+                _ if is("histogram") => 'h',
+                _ if is("priority") || name == "prio" => 'p',
                 _ => continue,
             };
             if let Some(value) = attached.or_else(|| words.next()) {
@@ -64,14 +76,21 @@ pub(crate) fn options(command_line: &str) -> Options {
 
 impl Options {
     fn set(&mut self, letter: char, value: &str) {
-        let Ok(value) = value.parse() else { return };
+        let value = number(value);
         match letter {
-            'i' => self.interval_us = Some(value),
-            'h' | 'H' => self.histogram = Some(value.min(HISTOGRAM_MAX)),
-            'p' => self.priority = Some(value),
+            // Whatever it says instead of a number, it is not the default.
+            'i' => self.interval_us = value,
+            'h' | 'H' => self.histogram = value.map(|value| value.min(HISTOGRAM_MAX)),
+            'p' => self.priority = value,
             _ => {}
         }
     }
+}
+
+/// Reads the digits at the begin of a word, as the program does; what follows has no meaning to it.
+fn number(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
 }
 
 #[cfg(test)]
@@ -86,6 +105,8 @@ mod tests {
             "cyclictest -mqSi200 -h400 -p80",
             "cyclictest -t2 -a1 --histogram=400 --interval 200 --priority=80",
             "/usr/bin/cyclictest -qH 400 --interval=200 -p 80 --json=x -l 100",
+            "cyclictest -A -i 200us -h 400 -p 80",
+            "cyclictest -mA3 --interv 200 --histog=400 --prior 80 --histfile=out",
         ] {
             assert_eq!(options(line), expected, "{line}");
         }
@@ -93,6 +114,14 @@ mod tests {
         assert_eq!(options(""), Options { interval_us: None, ..default });
         assert_eq!(options("quietcore -h 5").interval_us, None);
         assert_eq!(options("cyclictest -h"), default);
-        assert_eq!(options("cyclictest -i many"), default);
+        assert_eq!(options("cyclictest -i many"), Options { interval_us: None, ..default });
+    }
+
+    #[test]
+    fn other_programs_are_known_by_their_names() {
+        assert_eq!(other_program("/usr/bin/pmqtest -t 1"), Some("pmqtest"));
+        for line in ["cyclictest -h 5", "quietcore probe", "pmqtester", ""] {
+            assert_eq!(other_program(line), None, "{line}");
+        }
     }
 }

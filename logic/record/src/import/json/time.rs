@@ -9,11 +9,11 @@ const DAY: i64 = 86_400;
 
 /// Seconds since 1970-01-01, UTC, of the years 1970 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Instant(i64);
+pub(in crate::import) struct Instant(i64);
 
 impl Instant {
     /// Reads a date; `None` where it isn't one.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(in crate::import) fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [_weekday, day, month, year, time, zone] = words.as_slice() else { return None };
         let within = |text: &str, range: std::ops::RangeInclusive<i64>| {
@@ -32,7 +32,7 @@ impl Instant {
     }
 
     /// Nanoseconds from an earlier instant; 0 from a later one.
-    pub(super) fn nanos_since(self, earlier: Self) -> u64 {
+    pub(in crate::import) fn nanos_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0 - earlier.0).unwrap_or(0).saturating_mul(1_000_000_000)
     }
 }

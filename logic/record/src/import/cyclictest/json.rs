@@ -7,12 +7,12 @@
 use quietcore_units::Wake;
 use serde::Deserialize;
 
-use super::column::{Claims, Mean, finish};
 use super::command_line::{self, Options};
-use super::error::{ImportError, Problems};
-use super::json::{Buckets, Threads, place_of, problem, without_nan};
-use super::source::{Source, Task, remark_stalls};
-use super::time::Instant;
+use crate::import::column::{Claims, Finished, Mean, finish};
+use crate::import::error::{ImportError, Problems};
+use crate::import::json::frame::Frame;
+use crate::import::json::{Buckets, Threads, document, place_of, without_nan};
+use crate::import::source::{Source, Task, remark_stalls};
 use crate::record::{Conditions, PolicyInForce, Record, ReleaseMode};
 
 const EXPECTED: &str = "the file that `cyclictest --json=FILE` writes";
@@ -21,32 +21,9 @@ const EXPECTED: &str = "the file that `cyclictest --json=FILE` writes";
 struct File {
     #[serde(default)]
     file_version: Option<u64>,
-    #[serde(default, rename = "cmdline:", alias = "cmdline")]
-    command_line: Option<String>,
-    #[serde(default)]
-    start_time: Option<String>,
-    #[serde(default)]
-    end_time: Option<String>,
-    #[serde(default)]
-    sysinfo: Option<System>,
     num_threads: u64,
     resolution_in_ns: u64,
     thread: Threads<Thread>,
-}
-
-/// The machine that the file was written on.
-#[derive(Default, Deserialize)]
-pub(super) struct System {
-    #[serde(default)]
-    sysname: String,
-    #[serde(default)]
-    release: String,
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    machine: String,
-    #[serde(default)]
-    realtime: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -60,28 +37,38 @@ struct Thread {
     cpu: Option<i64>,
 }
 
-pub(super) fn read(
+pub(in crate::import) fn read(
     source: &Source,
     text: &str,
     mut problems: Problems,
 ) -> Result<Vec<Record>, ImportError> {
     let text = without_nan(text);
-    let file: File = match serde_json::from_str(&text) {
-        Ok(file) => file,
-        Err(error) => {
-            problem(&error, EXPECTED, &mut problems);
-            return Err(problems.into_error());
-        }
+    let Some(frame) = document::<Frame>(&text, EXPECTED, &mut problems) else {
+        return Err(problems.into_error());
+    };
+    let command_line = frame.command_line.as_deref();
+    if let Some(program) = command_line.and_then(command_line::other_program) {
+        problems.at(
+            (1, 1),
+            format!(
+                "this is the JSON of `{program}`, as its command line says, which measures no \
+                 releases of a thread; run `cyclictest -h 1000 --json=FILE`"
+            ),
+        );
+        return Err(problems.into_error());
+    }
+    let Some(file) = document::<File>(&text, EXPECTED, &mut problems) else {
+        return Err(problems.into_error());
     };
     let end = (text.lines().count().max(1), 1);
     if let Some(version) = file.file_version.filter(|version| *version != 1) {
         problems.at((1, 1), format!("`file_version` is {version}; version 1 is read"));
     }
-    if file.num_threads != file.thread.0.len() as u64 {
+    if file.num_threads != file.thread.0.len() as u64 || file.num_threads == 0 {
         problems.at(
             end,
             format!(
-                "`num_threads` is {}, and {} threads are there; expected all of them",
+                "`num_threads` is {}, and {} threads are there; expected all of them, one at least",
                 file.num_threads,
                 file.thread.0.len()
             ),
@@ -96,8 +83,8 @@ pub(super) fn read(
             return Err(problems.into_error());
         }
     };
-    let options = file.command_line.as_deref().map(command_line::options);
-    let conditions = conditions(&file, options.as_ref());
+    let options = command_line.map(command_line::options);
+    let conditions = conditions(&frame, options.as_ref());
     let mut records = Vec::with_capacity(file.thread.0.len());
     for (number, thread) in &file.thread.0 {
         match finished(thread, unit_ns, options.as_ref()) {
@@ -119,11 +106,7 @@ pub(super) fn read(
     problems.unless_any(records)
 }
 
-fn finished(
-    thread: &Thread,
-    unit_ns: u64,
-    options: Option<&Options>,
-) -> Result<super::column::Finished, String> {
+fn finished(thread: &Thread, unit_ns: u64, options: Option<&Options>) -> Result<Finished, String> {
     let column = thread.histogram.column()?;
     let overflow = thread.cycles.checked_sub(column.total()).ok_or_else(|| {
         format!(
@@ -154,7 +137,7 @@ fn period_ns(thread: u64, options: Option<&Options>) -> Option<u64> {
         .flatten()
 }
 
-fn conditions(file: &File, options: Option<&Options>) -> Conditions {
+fn conditions(frame: &Frame, options: Option<&Options>) -> Conditions {
     let mut conditions = Conditions {
         mode: ReleaseMode::timer(Wake::Sleep),
         policy: options
@@ -163,34 +146,6 @@ fn conditions(file: &File, options: Option<&Options>) -> Conditions {
         ..Conditions::default()
     };
     remark_stalls(&mut conditions);
-    let started = file.start_time.as_deref().and_then(Instant::parse);
-    let ended = file.end_time.as_deref().and_then(Instant::parse);
-    if let Some(started) = started {
-        conditions.started_at = started.to_string();
-        conditions.duration_ns = ended.map_or(0, |ended| ended.nanos_since(started));
-    }
-    if let Some(line) = &file.command_line {
-        conditions.machine.insert("command".to_owned(), line.clone());
-    }
-    if let Some(system) = &file.sysinfo {
-        system.describe(&mut conditions);
-    }
+    frame.describe(&mut conditions);
     conditions
-}
-
-impl System {
-    /// Adds what is known about the machine.
-    pub(super) fn describe(&self, conditions: &mut Conditions) {
-        let kernel = format!("{} {} {}", self.sysname, self.release, self.version);
-        let realtime = self.realtime.map(|realtime| if realtime == 0 { "no" } else { "yes" });
-        for (subject, fact) in [
-            ("kernel", kernel.trim()),
-            ("architecture", self.machine.as_str()),
-            ("realtime kernel", realtime.unwrap_or_default()),
-        ] {
-            if !fact.is_empty() {
-                conditions.machine.insert(subject.to_owned(), fact.to_owned());
-            }
-        }
-    }
 }
