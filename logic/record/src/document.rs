@@ -4,7 +4,7 @@
 //! Its schema is [`EVIDENCE_SCHEMA`] and published as JSON Schema. A quantile that is only known as
 //! a bound is `{"at_least": N}`; one that the sample doesn't carry is `null`. Readers must pass
 //! over keys that they don't know; keys may be added under the same schema name, never removed or
-//! changed.
+//! changed. Once, figures changed: the extremes of no values were 0 and are `null`.
 
 use serde::{Deserialize, Serialize};
 

@@ -21,10 +21,10 @@ pub const BEYOND: u64 = 10;
 pub struct Statistics {
     /// Values, the overflow included.
     pub count: u64,
-    /// Smallest value, in ns.
-    pub min_ns: u64,
-    /// Largest value, in ns.
-    pub max_ns: u64,
+    /// Smallest value, in ns; absent where there is none.
+    pub min_ns: Option<u64>,
+    /// Largest value, in ns; absent where there is none.
+    pub max_ns: Option<u64>,
     /// Arithmetic mean, in ns.
     pub mean_ns: Option<f64>,
     /// Standard deviation of the sample; absent where an overflow hides values.
@@ -63,8 +63,8 @@ pub struct Statistics {
     pub tukey_low_ns: Option<u64>,
     /// Tukey's upper whisker: largest value within 1.5 interquartile ranges of the upper quartile.
     pub tukey_high_ns: Option<u64>,
-    /// Jitter as maximum − minimum (kong2021).
-    pub jitter_peak_to_peak_ns: u64,
+    /// Jitter as maximum − minimum (kong2021); absent where there is no value.
+    pub jitter_peak_to_peak_ns: Option<u64>,
     /// Jitter as upper − lower whisker, p97.5 − p2.5 (queiroz2023).
     pub jitter_whiskers_ns: Option<u64>,
     /// Jitter as mean absolute difference of successive values.
@@ -120,10 +120,12 @@ impl Statistics {
             (Some(q1), Some(q3)) => tukey_whiskers(histogram, q1, q3),
             _ => (None, None),
         };
+        let extreme = |value: u64| (count > 0).then_some(value);
+        let (min_ns, max_ns) = (extreme(histogram.min_ns()), extreme(histogram.max_ns()));
         Self {
             count,
-            min_ns: histogram.min_ns(),
-            max_ns: histogram.max_ns(),
+            min_ns,
+            max_ns,
             mean_ns: histogram.mean_ns(),
             sd_ns: histogram.standard_deviation_ns(),
             median_ns: median,
@@ -138,7 +140,7 @@ impl Statistics {
             p99_9999_ns: carried(9),
             tukey_low_ns,
             tukey_high_ns,
-            jitter_peak_to_peak_ns: histogram.max_ns() - histogram.min_ns(),
+            jitter_peak_to_peak_ns: max_ns.zip(min_ns).map(|(max, min)| max - min),
             jitter_whiskers_ns: exact(p97_5).zip(exact(p2_5)).map(|(high, low)| high - low),
             jitter_successive_ns: None,
             missed_cycles: None,
@@ -152,13 +154,13 @@ impl Statistics {
     /// rules of evidence.
     pub fn is_ordered(&self) -> bool {
         let ladder = [
-            Some(self.min_ns),
+            self.min_ns,
             self.p2_5_ns.map(Quantile::lower_bound),
             self.q1_ns.map(Quantile::lower_bound),
             self.median_ns.map(Quantile::lower_bound),
             self.q3_ns.map(Quantile::lower_bound),
             self.p97_5_ns.map(Quantile::lower_bound),
-            Some(self.max_ns),
+            self.max_ns,
         ];
         ladder.iter().flatten().is_sorted()
     }
@@ -200,7 +202,7 @@ mod tests {
         // Ten values would have to lie beyond it; there is one.
         assert_eq!(statistics.p99_9_ns, None);
         assert_eq!(statistics.jitter_whiskers_ns, Some(950));
-        assert_eq!(statistics.jitter_peak_to_peak_ns, 999);
+        assert_eq!(statistics.jitter_peak_to_peak_ns, Some(999));
         assert_eq!(statistics.mean_ns, Some(500.5));
         assert!((statistics.sd_ns.unwrap() - 288.819_4).abs() < 1e-3);
         assert_eq!((statistics.tukey_low_ns, statistics.tukey_high_ns), (Some(1), Some(1000)));

@@ -9,6 +9,7 @@
 //! an activation refused, a job cut off ────► FAIL
 //! jitter above the published limit ────────► FAIL
 //! jitter unknown, or perhaps above the limit ► NOT PROVEN
+//! releases that may have been too late ────► NOT PROVEN
 //! perhaps more misses than the class bears ► NOT PROVEN
 //! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
 //! otherwise ───────────────────────────────► PASS
@@ -80,8 +81,12 @@ pub struct Judgement {
     pub cycles_needed: Option<u64>,
     /// The latency limit, in ns.
     pub latency_limit_ns: Option<u64>,
-    /// Releases later than the limit.
+    /// Releases that were or may have been later than the limit.
     pub exceedances: Option<u64>,
+    /// Those of them that surely were; absent where that is the same number, and in documents of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exceedances_least: Option<u64>,
     /// Upper 95 % bound on the probability of exceeding the limit.
     pub bound_95: Option<f64>,
 }
@@ -121,6 +126,7 @@ pub fn is_held_to_class(record: &Record) -> bool {
 pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
     let limit = limit_ns(record, class);
     let exceedances = limit.map(|limit| record.release.count_above(limit));
+    let least = limit.map(|limit| record.release.count_surely_above(limit));
     let count = record.release.count();
     let (verdict, reason) = decide(record, class, exceedance);
     let cycles_needed = match &reason {
@@ -139,6 +145,7 @@ pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
         cycles_needed,
         latency_limit_ns: limit,
         exceedances,
+        exceedances_least: least.filter(|_| least != exceedances),
         bound_95: exceedances.map(|seen| exceedance_bound(seen, count)),
     }
 }
@@ -217,6 +224,9 @@ fn none_missed(
     let late = late_releases(record, limit_ns, is_stated).or_else(|| late_ends(record));
     if let Some(reason) = late {
         return (Verdict::Fail, reason);
+    }
+    if let Some(reason) = perhaps_late(record, limit_ns) {
+        return (Verdict::NotProven, reason);
     }
     let count = record.release.count();
     let missing = missing(count, exceedance);
@@ -312,9 +322,27 @@ fn beyond_all_limits(record: &Record, class: &Class, limit_ns: u64) -> Option<Ve
 /// Counts the releases that were later than a tenth of the cycle, or than the limit that the
 /// source of the class states; `None` without any.
 fn late_releases(record: &Record, limit_ns: u64, is_stated: bool) -> Option<VerdictReason> {
+    let least = record.release.count_surely_above(limit_ns);
     let late = record.release.count_above(limit_ns);
     let (count, max_ns) = (record.release.count(), record.release.max_ns());
-    (late > 0).then_some(VerdictReason::LateReleases { late, count, limit_ns, max_ns, is_stated })
+    (least > 0).then_some(VerdictReason::LateReleases {
+        late,
+        late_least: (least < late).then_some(least),
+        count,
+        limit_ns,
+        max_ns,
+        is_stated,
+    })
+}
+
+/// Counts the releases that may have been later than the limit, where none surely was: values are
+/// known to the record's resolution.
+fn perhaps_late(record: &Record, limit_ns: u64) -> Option<VerdictReason> {
+    let most = record.release.count_above(limit_ns);
+    let (count, max_ns) = (record.release.count(), record.release.max_ns());
+    let resolution_ns = record.release.resolution_ns();
+    let reason = VerdictReason::PerhapsLate { most, count, limit_ns, max_ns, resolution_ns };
+    (most > 0).then_some(reason)
 }
 
 /// Returns how the program was late: not done at its deadline, stopped, or releases left out. The
@@ -345,10 +373,11 @@ fn lost_work(record: &Record) -> Option<VerdictReason> {
 /// that it is not.
 fn jitter_objection(record: &Record, class: &Class) -> Option<(Verdict, VerdictReason)> {
     let (limit_ns, definition) = (class.jitter_ns?, class.jitter_definition);
-    let Some((jitter_ns, most_ns)) = jitter_bounds(record, definition) else {
+    let Some(Jitter { shown_ns: jitter_ns, least_ns, most_ns }) = jitter_of(record, definition)
+    else {
         return Some((Verdict::NotProven, VerdictReason::JitterUnknown { definition, limit_ns }));
     };
-    if jitter_ns > limit_ns {
+    if least_ns > limit_ns {
         let reason = VerdictReason::JitterAbove { definition, jitter_ns, limit_ns };
         return Some((Verdict::Fail, reason));
     }
@@ -358,29 +387,43 @@ fn jitter_objection(record: &Record, class: &Class) -> Option<(Verdict, VerdictR
     Some((Verdict::NotProven, VerdictReason::JitterOpen { definition, most_ns, limit_ns }))
 }
 
-/// Returns the jitter as it is shown and the most that it can have been, in ns: values were rounded
-/// to the record's resolution and to their bins. The most is `None` where it lies in the overflow;
-/// nothing is returned where the data say nothing.
-fn jitter_bounds(record: &Record, definition: JitterDefinition) -> Option<(u64, Option<u64>)> {
+/// The jitter of a record: values were rounded to its resolution and to their bins.
+struct Jitter {
+    /// The figure that reports show, in ns.
+    shown_ns: u64,
+    /// The least that it can have been, in ns.
+    least_ns: u64,
+    /// The most that it can have been, in ns; `None` where it lies in the overflow.
+    most_ns: Option<u64>,
+}
+
+/// Returns the jitter; `None` where the data say nothing.
+fn jitter_of(record: &Record, definition: JitterDefinition) -> Option<Jitter> {
     let statistics = Statistics::of(record);
-    let fraction = record.release.resolution_ns() - 1;
+    let release = &record.release;
+    let fraction = release.resolution_ns() - 1;
     match definition {
         JitterDefinition::Whiskers => {
             let (low, high) = (statistics.p2_5_ns?, statistics.p97_5_ns?);
-            let shown = high.lower_bound().saturating_sub(low.lower_bound());
-            let most = high
-                .exact()
-                .zip(low.exact())
-                .map(|(high, low)| (high - record.release.least_of(low)).saturating_add(fraction));
-            Some((shown, most))
+            let shown_ns = high.lower_bound().saturating_sub(low.lower_bound());
+            let least_high = high.exact().map_or(high.lower_bound(), |high| release.least_of(high));
+            let most_low = low.exact().map_or(u64::MAX, |low| low.saturating_add(fraction));
+            let most = high.exact().zip(low.exact());
+            let most = most.map(|(high, low)| high - release.least_of(low));
+            Some(Jitter {
+                shown_ns,
+                least_ns: least_high.saturating_sub(most_low),
+                most_ns: most.map(|most| most.saturating_add(fraction)),
+            })
         }
         JitterDefinition::PeakToPeak => {
-            let jitter = statistics.jitter_peak_to_peak_ns;
-            Some((jitter, Some(jitter.saturating_add(fraction))))
+            let shown_ns = statistics.jitter_peak_to_peak_ns?;
+            let least_ns = shown_ns.saturating_sub(fraction);
+            Some(Jitter { shown_ns, least_ns, most_ns: Some(shown_ns.saturating_add(fraction)) })
         }
         JitterDefinition::Successive => {
-            let jitter = statistics.jitter_successive_ns?.ceil() as u64;
-            Some((jitter, Some(jitter)))
+            let shown_ns = statistics.jitter_successive_ns?.ceil() as u64;
+            Some(Jitter { shown_ns, least_ns: shown_ns, most_ns: Some(shown_ns) })
         }
     }
 }

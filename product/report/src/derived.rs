@@ -5,13 +5,17 @@
 
 pub mod published;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::document;
 use quietcore_record::published::{BoxPlot, find};
+use quietcore_record::reason::Reason;
+use quietcore_record::record::ReleaseMode;
 use serde_json::Value;
 
+use crate::summary::label;
 use crate::{Published, PublishedBox, html, junit, section};
 
 /// The name of the summary in the folder.
@@ -25,6 +29,12 @@ pub const JUNIT: &str = "junit.xml";
 const BASELINE_TABLE: &str = "queiroz2023/table-3";
 /// The name of that system in the table.
 const BASELINE: &str = "Baseline";
+
+/// The begin of an earlier sentence on a record that is no release of a thread.
+const NOT_AS_ASKED: &str = "not measured as asked for: ";
+
+/// Figures that earlier versions gave as 0 where nothing was measured.
+const EXTREMES: [&str; 3] = ["min_ns", "max_ns", "jitter_peak_to_peak_ns"];
 
 /// Relative difference up to which two fractions count as the same: four in the last bit.
 const LAST_BITS: f64 = 4.0 * f64::EPSILON;
@@ -41,7 +51,10 @@ pub enum DerivedError {
         problem: String,
     },
     /// The file says something else at one place, the first that was found.
-    #[error("`{file}` says {says} at `{place}`, and from the records follows {follows}")]
+    #[error(
+        "`{file}` says {says} at `{place}`, and from the records follows {follows}{}",
+        rules(place)
+    )]
     Other {
         /// Name of the file in the folder.
         file: &'static str,
@@ -63,6 +76,15 @@ pub enum DerivedError {
     },
 }
 
+/// Returns what else may be the reason for a difference at a place.
+fn rules(place: &str) -> &'static str {
+    if place.starts_with("verdicts.") {
+        "; it was changed, or judged by an earlier version, and `quietcore report` makes it anew"
+    } else {
+        ""
+    }
+}
+
 /// Renders the page of some evidence, with the published tables that fit beside it.
 pub fn page(evidence: &Evidence) -> String {
     html::render(evidence, &published_beside(evidence))
@@ -80,15 +102,17 @@ pub fn differences(
     evidence: &Evidence,
     stored: &dyn Fn(&str) -> io::Result<Option<String>>,
 ) -> Vec<DerivedError> {
-    let of_text = |file, text: &str, follows: String| {
-        (text != follows).then_some(DerivedError::OtherText { file })
-    };
+    let of_text = |file, is_same: bool| (!is_same).then_some(DerivedError::OtherText { file });
     let look = |file: &'static str| match stored(file) {
         Ok(None) => None,
         Ok(Some(text)) => match file {
             SUMMARY => of_summary(&text, evidence),
-            JUNIT => of_text(file, &text, junit::render(evidence)),
-            _ => of_text(file, &text, page(evidence)),
+            JUNIT => {
+                let follows = junit::render(evidence);
+                let earlier = || in_earlier_words(&with_earlier_labels(&follows, evidence));
+                of_text(file, text == follows || text == earlier())
+            }
+            _ => of_text(file, text == page(evidence)),
         },
         Err(error) => Some(DerivedError::Unreadable { file, problem: error.to_string() }),
     };
@@ -124,6 +148,7 @@ fn first_difference(
         (Value::Object(says), Value::Object(follows)) => says.iter().find_map(|(key, value)| {
             let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
             match follows.get(key) {
+                Some(follows) if is_of_an_earlier_version(key, value, follows) => None,
                 Some(follows) => first_difference(value, follows, place),
                 None => Some((place, short(value), "nothing".to_owned())),
             }
@@ -147,6 +172,65 @@ fn is_same(says: &Value, follows: &Value) -> bool {
         }
         _ => says == follows,
     }
+}
+
+/// Returns `true` if the value of a key is what an earlier version made of the same records: zero
+/// for the extremes of no values, or a reason in its words.
+pub fn is_of_an_earlier_version(key: &str, says: &Value, follows: &Value) -> bool {
+    match (says, follows) {
+        (Value::String(says), Value::String(follows)) => {
+            let is_earlier = *says == in_earlier_words(follows)
+                || says.strip_prefix(NOT_AS_ASKED) == Some(follows);
+            is_earlier && key == "because"
+        }
+        (Value::Number(_), Value::Null) => says == 0 && EXTREMES.contains(&key),
+        _ => false,
+    }
+}
+
+/// Returns a text as earlier versions wrote it: with the most releases that can have been late,
+/// where both bounds are given now.
+fn in_earlier_words(text: &str) -> String {
+    let mut earlier = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, bounds)) = rest.split_once("between ") {
+        earlier.push_str(before);
+        rest = match most_of(bounds) {
+            Some(most) => most,
+            None => {
+                earlier.push_str("between ");
+                bounds
+            }
+        };
+    }
+    earlier + rest
+}
+
+/// Returns a text in which the contexts that `rtla` traced on a CPU are called by the CPU alone, as
+/// earlier versions did.
+fn with_earlier_labels(text: &str, evidence: &Evidence) -> String {
+    let traced = evidence.records.iter().filter_map(|record| {
+        let is_traced = matches!(record.conditions.mode, ReleaseMode::Traced { .. });
+        let is_foreign = record.degraded.iter().any(|reason| matches!(reason, Reason::Foreign(_)));
+        let because = if is_foreign { NOT_AS_ASKED } else { "" };
+        Some((label(record), (record.cpu.filter(|_| is_traced)?, because)))
+    });
+    let traced: BTreeMap<_, _> = traced.collect();
+    traced.iter().fold(text.to_owned(), |text, (label, (cpu, because))| {
+        text.replace(&format!(": {label}: "), &format!(": CPU {cpu}: {because}"))
+    })
+}
+
+/// Returns what follows the lower bound of `252 and 263 of 3 916 releases were later than …`.
+fn most_of(bounds: &str) -> Option<&str> {
+    let most = behind_number(bounds).strip_prefix(" and ")?;
+    let count = behind_number(most).strip_prefix(" of ")?;
+    behind_number(count).starts_with(" releases were later than ").then_some(most)
+}
+
+/// Returns what follows a number with its thousands apart.
+fn behind_number(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '\u{202f}')
 }
 
 /// Shortens a value to what a sentence has room for.
@@ -208,5 +292,36 @@ mod tests {
         assert!(!is_same(&share, &json!(0.206_797_963_887_2)));
         assert!(!is_same(&json!(1), &json!(1.0)), "a count is no fraction");
         assert!(!is_same(&json!(u64::MAX), &json!(u64::MAX - 1)));
+    }
+
+    /// Goal: a folder of an earlier version is not called changed for an upper bound alone, and one
+    /// in which somebody changed the number is.
+    #[test]
+    fn the_upper_bound_alone_is_an_earlier_sentence() {
+        let now = "FAIL: between 252 and 1\u{202f}263 of 3\u{202f}916 releases were later than \
+                   1 ms\nbetween 1 and 2 of 9 releases were later than 1 ms, between 3 and 4 of 5 \
+                   cycles";
+        let earlier = "FAIL: 1\u{202f}263 of 3\u{202f}916 releases were later than 1 ms\n\
+                       2 of 9 releases were later than 1 ms, between 3 and 4 of 5 cycles";
+        assert_eq!(in_earlier_words(now), earlier);
+        let is_earlier = |says: &str, follows: &str| {
+            is_of_an_earlier_version("because", &json!(says), &json!(follows))
+        };
+        assert!(is_earlier(earlier, now));
+        assert!(!is_earlier(&earlier.replace("263", "262"), now));
+        assert!(!is_earlier(now, earlier));
+        let traced = "this is the latency of the kernel thread";
+        assert!(is_earlier(&format!("{NOT_AS_ASKED}{traced}"), traced));
+    }
+
+    /// Goal: the extremes of nothing, which were zero, are no change, and other zeros are.
+    #[test]
+    fn a_zero_of_nothing_is_an_earlier_figure() {
+        let difference = |says, follows| first_difference(&says, &follows, String::new());
+        let none = json!({"max_ns": null});
+        assert_eq!(difference(json!({"max_ns": 0}), none.clone()), None);
+        assert!(difference(json!({"max_ns": 1}), none).is_some());
+        assert!(difference(json!({"median_ns": 0}), json!({"median_ns": null})).is_some());
+        assert!(difference(json!({"max_ns": 0}), json!({"max_ns": 1})).is_some());
     }
 }

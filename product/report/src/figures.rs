@@ -45,9 +45,10 @@ pub(crate) fn set_nanos(value_ns: u64) -> String {
 pub(crate) fn deciding(figure: Figure) -> String {
     match figure {
         Figure::Latency(ns) => format!("max {}", nanos(ns)),
+        Figure::LatencyUnsure(ns) => format!("max {} or more", nanos(ns)),
         Figure::Jitter(Some(ns)) => format!("jitter {}", nanos(ns)),
         Figure::Jitter(None) => "jitter in the overflow".to_owned(),
-        Figure::JitterUnsure(Some(ns)) => format!("jitter {} or more", nanos(ns)),
+        Figure::JitterUnsure(Some(ns)) => format!("jitter up to {}", nanos(ns)),
         Figure::JitterUnsure(None) => "jitter not known".to_owned(),
         Figure::Response(ns) => format!("response {}", nanos(ns)),
         Figure::Program(ProgramFault::Stopped) => "program failed".to_owned(),
@@ -58,6 +59,7 @@ pub(crate) fn deciding(figure: Figure) -> String {
         Figure::Nothing => "no data".to_owned(),
         Figure::Invalid => "record invalid".to_owned(),
         Figure::Degraded => "not as the site asks".to_owned(),
+        Figure::NoRelease => "no release of a thread".to_owned(),
         Figure::NoCycle => "no cycle published".to_owned(),
         Figure::Period(Some(period)) => format!("period {}", set_nanos(period)),
         Figure::Period(None) => "period not known".to_owned(),
@@ -83,11 +85,12 @@ fn of_million(ppm: u64) -> String {
 /// Describes the same in the fewer columns of a cell in the terminal.
 pub(crate) fn deciding_short(figure: Figure) -> String {
     match figure {
-        Figure::Latency(ns) => nanos(ns),
+        Figure::Latency(ns) | Figure::LatencyUnsure(ns) => nanos(ns),
         Figure::Jitter(None) | Figure::JitterUnsure(None) => "jitter".to_owned(),
-        Figure::JitterUnsure(Some(ns)) => deciding(Figure::Jitter(Some(ns))),
+        Figure::JitterUnsure(Some(ns)) => format!("jitter ≤ {}", nanos(ns)),
         Figure::Invalid => "invalid".to_owned(),
         Figure::Degraded => "degraded".to_owned(),
+        Figure::NoRelease => "no release".to_owned(),
         Figure::NoCycle => "no cycle".to_owned(),
         Figure::Period(None) => "no period".to_owned(),
         Figure::TooFew(count, needed) => {
@@ -121,7 +124,7 @@ pub(crate) fn quantile(value: Quantile) -> String {
 /// Formats the largest value of a sample, which is exact even where it has no bin; a dash without
 /// values.
 pub(crate) fn maximum(statistics: &Statistics) -> String {
-    if statistics.count == 0 { NONE.to_owned() } else { nanos(statistics.max_ns) }
+    or_dash(statistics.max_ns, nanos)
 }
 
 /// Formats a count, its thousands apart.

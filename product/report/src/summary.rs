@@ -24,7 +24,7 @@ mod stalls;
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::experiment::{Cost, Disturbance, Tuning, costs, disturbances, tuning};
 use quietcore_record::isolation::{self as matrices, IsolationMatrix};
-use quietcore_record::record::{Record, Scan};
+use quietcore_record::record::{Record, ReleaseMode, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
@@ -98,24 +98,31 @@ pub struct ScanSummary<'a> {
 }
 
 impl RecordSummary<'_> {
-    /// Returns `profile · CPU n`, or the last part of the record's name where there is no CPU or a
-    /// task of a program, because tasks share CPUs. Imported data have no profile worth naming.
+    /// Returns the name that tells the record apart from the others of its partition.
     pub fn label(&self) -> String {
-        let record = self.record;
-        let task = match record.cpu {
-            Some(cpu) if self.scan.is_none() => format!("CPU {cpu}"),
-            _ => record
-                .name
-                .strip_prefix(&format!("{}.{}.", record.partition, record.profile))
-                .or_else(|| record.name.strip_prefix(&format!("{}.", record.partition)))
-                .unwrap_or(&record.name)
-                .to_owned(),
-        };
-        if task == record.profile || record.profile == IMPORTED {
-            return task;
-        }
-        format!("{} · {task}", record.profile)
+        label(self.record)
     }
+}
+
+/// Returns `profile · CPU n`, or the last part of the record's name where there is no CPU or what
+/// shares it: a task of a program, or one of several contexts that `rtla` has traced on it.
+/// Imported data have no profile worth naming.
+pub(crate) fn label(record: &Record) -> String {
+    let shares_cpu =
+        record.scan().is_some() || matches!(record.conditions.mode, ReleaseMode::Traced { .. });
+    let task = match record.cpu {
+        Some(cpu) if !shares_cpu => format!("CPU {cpu}"),
+        _ => record
+            .name
+            .strip_prefix(&format!("{}.{}.", record.partition, record.profile))
+            .or_else(|| record.name.strip_prefix(&format!("{}.", record.partition)))
+            .unwrap_or(&record.name)
+            .to_owned(),
+    };
+    if task == record.profile || record.profile == IMPORTED {
+        return task;
+    }
+    format!("{} · {task}", record.profile)
 }
 
 impl<'a> Summary<'a> {

@@ -8,6 +8,7 @@ mod synthetic;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
+use quietcore_record::reason::ForeignProblem;
 use quietcore_record::record::{Record, ReleaseMode, Spike};
 use quietcore_report::{html, text};
 use quietcore_units::Wake;
@@ -289,6 +290,21 @@ fn imported_data_begin_with_what_was_imported() {
     assert!(!section(&page, "classes").contains("<details"));
 }
 
+/// Goal: what no class is about has no classes on its page.
+#[test]
+fn the_page_of_a_busy_loop_has_its_times_and_no_classes() {
+    let mut held_up = imported();
+    for record in &mut held_up.records {
+        let problem = ForeignProblem::BusyLoop { program: "oslat".to_owned(), threshold_ns: None };
+        record.degraded.push(problem.into());
+    }
+    let page = html::render(&Evidence::of(held_up.manifest, held_up.records), &[]);
+    let first = words(section(&page, "verdict"));
+    assert!(first.contains("No class has a limit for that") && !first.contains("0 of"), "{first}");
+    assert!(words(section(&page, "classes")).ends_with("There is no record to judge."));
+    assert!(words(section(&page, "notices")).contains("for how long a busy loop was held up"));
+}
+
 #[test]
 fn matrices_stand_before_what_limits_them_and_before_the_classes() {
     let page = html::render(&isolation(None), &[]);
@@ -339,7 +355,7 @@ fn a_cell_shows_the_figure_that_decided() {
     coarse.release = Histogram::imported(2_000, 400_000);
     coarse.release.record_many(4_000, 40_000);
     let told = cells(coarse);
-    assert!(told.contains("1 µs ? NOT PROVEN jitter 0 ns or more"), "{told}");
+    assert!(told.contains("1 µs ? NOT PROVEN jitter up to 2.00 µs"), "{told}");
     let held = with_program(record("tp2", 1, 40_000, QUIET, 2), "job", 0);
     assert!(cells(held).contains("✓ PASS max "));
 }

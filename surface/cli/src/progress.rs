@@ -175,15 +175,15 @@ impl Observer for Bar {
         self.left = self.left.saturating_sub(self.current);
         for record in records {
             let statistics = Statistics::of(record);
-            if statistics.count == 0 {
+            let Some(max_ns) = statistics.max_ns else {
                 self.say(&format!("{:<16} no cycle was measured", record.name));
                 continue;
-            }
+            };
             let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
             let mut parts = vec![
                 format!("{:<16} {:>8} cycles", record.name, thousands(statistics.count)),
                 format!("median {:>8}", Nanos::new(median).to_string()),
-                format!("max {:>8}", Nanos::new(statistics.max_ns).to_string()),
+                format!("max {:>8}", Nanos::new(max_ns).to_string()),
             ];
             if let Some(scan) = record.scan() {
                 let longest = Nanos::new(scan.response.max_ns()).to_string();

@@ -284,8 +284,9 @@ fn measured(statistics: &Statistics, figure: Figure) -> Option<Value> {
             Quantile::AtLeast { at_least } => Value::AtLeast { at_least: at_least as f64 },
         })
     };
+    let whole = |value: Option<u64>| value.map(|value| Value::Exactly(value as f64));
     match figure {
-        Figure::Minimum => Some(Value::Exactly(statistics.min_ns as f64)),
+        Figure::Minimum => whole(statistics.min_ns),
         Figure::LowerWhisker => quantile(statistics.p2_5_ns),
         Figure::LowerQuartile => quantile(statistics.q1_ns),
         Figure::Median => quantile(statistics.median_ns),
@@ -293,10 +294,8 @@ fn measured(statistics: &Statistics, figure: Figure) -> Option<Value> {
         Figure::StandardDeviation => statistics.sd_ns.map(Value::Exactly),
         Figure::UpperQuartile => quantile(statistics.q3_ns),
         Figure::UpperWhisker => quantile(statistics.p97_5_ns),
-        Figure::Maximum => Some(Value::Exactly(statistics.max_ns as f64)),
-        Figure::JitterWhiskers => {
-            statistics.jitter_whiskers_ns.map(|jitter| Value::Exactly(jitter as f64))
-        }
+        Figure::Maximum => whole(statistics.max_ns),
+        Figure::JitterWhiskers => whole(statistics.jitter_whiskers_ns),
     }
 }
 

@@ -117,13 +117,16 @@ fn identity(record: &Record) -> Vec<String> {
     ]
 }
 
+fn whole(value: Option<u64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
 fn figures(statistics: &Statistics) -> Vec<String> {
-    let whole = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let real = |value: Option<f64>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
     let mut fields = vec![
         statistics.count.to_string(),
-        statistics.min_ns.to_string(),
-        statistics.max_ns.to_string(),
+        whole(statistics.min_ns),
+        whole(statistics.max_ns),
         real(statistics.mean_ns),
         real(statistics.sd_ns),
     ];
@@ -145,7 +148,7 @@ fn figures(statistics: &Statistics) -> Vec<String> {
     fields.extend([
         whole(statistics.tukey_low_ns),
         whole(statistics.tukey_high_ns),
-        statistics.jitter_peak_to_peak_ns.to_string(),
+        whole(statistics.jitter_peak_to_peak_ns),
         whole(statistics.jitter_whiskers_ns),
         real(statistics.jitter_successive_ns),
     ]);
@@ -163,12 +166,12 @@ fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
     let mut fields = vec![
         scan.terms.deadline_ns.map(|deadline| deadline.to_string()).unwrap_or_default(),
         execution.count.to_string(),
-        execution.min_ns.to_string(),
+        whole(execution.min_ns),
     ];
     fields.extend(times(&execution));
-    fields.push(execution.max_ns.to_string());
+    fields.push(whole(execution.max_ns));
     fields.extend(times(&response));
-    fields.push(response.max_ns.to_string());
+    fields.push(whole(response.max_ns));
     let counters = &scan.counters;
     fields.extend(
         [
@@ -225,8 +228,8 @@ pub fn verdicts_csv(judgements: &[Judgement]) -> String {
         "latency_limit_ns",
         "exceedances",
         "bound_95_per_cycle",
+        "exceedances_least",
     ]);
-    let whole = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     for judgement in judgements {
         table.row(&[
             judgement.record.clone(),
@@ -237,6 +240,7 @@ pub fn verdicts_csv(judgements: &[Judgement]) -> String {
             whole(judgement.latency_limit_ns),
             whole(judgement.exceedances),
             judgement.bound_95.map(|bound| format!("{bound:e}")).unwrap_or_default(),
+            whole(judgement.exceedances_least.or(judgement.exceedances)),
         ]);
     }
     table.text

@@ -56,8 +56,11 @@ pub enum VerdictReason {
     },
     /// FAIL: releases were later than a tenth of the cycle, or than the limit of the class.
     LateReleases {
-        /// Number of late releases.
+        /// Number of releases that were or may have been late.
         late: u64,
+        /// Those of them that surely were; absent where the number is exact.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        late_least: Option<u64>,
         /// Number of all releases.
         count: u64,
         /// The limit, in ns.
@@ -67,6 +70,19 @@ pub enum VerdictReason {
         /// `true` if the source of the class states the limit; else it is a tenth of the cycle.
         #[serde(default, skip_serializing_if = "is_false")]
         is_stated: bool,
+    },
+    /// NOT PROVEN: no release was surely later than the limit, and some may have been.
+    PerhapsLate {
+        /// The most that can have been late.
+        most: u64,
+        /// Number of all releases.
+        count: u64,
+        /// The limit, in ns.
+        limit_ns: u64,
+        /// The largest latency as it is known, in ns.
+        max_ns: u64,
+        /// Values are multiples of this, rounded down, in ns.
+        resolution_ns: u64,
     },
     /// Of a firm class: FAIL where more misses came in a row than it bears, NOT PROVEN where they
     /// may have, or more cycles are needed, else PASS.
@@ -207,6 +223,12 @@ impl fmt::Display for VerdictReason {
             Self::RecordInvalid { reasons } => {
                 write!(f, "the record is invalid: {}", sentences(reasons))
             }
+            // Nothing was asked for: another program has measured it.
+            Self::NotAsAsked { reasons }
+                if reasons.iter().all(|reason| matches!(reason, Reason::Foreign(_))) =>
+            {
+                f.write_str(&sentences(reasons))
+            }
             Self::NotAsAsked { reasons } => {
                 write!(f, "not measured as asked for: {}", sentences(reasons))
             }
@@ -224,7 +246,9 @@ impl fmt::Display for VerdictReason {
                      period of at most {cycle}"
                 )
             }
-            Self::BeyondAllLimits { .. } | Self::LateReleases { .. } => self.write_late(f),
+            Self::BeyondAllLimits { .. } | Self::LateReleases { .. } | Self::PerhapsLate { .. } => {
+                self.write_late(f)
+            }
             Self::MissesInARow { .. } => self.write_in_a_row(f),
             Self::ShareOfMisses { .. } => self.write_share(f),
             Self::LateEnds { .. } => self.write_late_ends(f),
@@ -257,14 +281,24 @@ impl VerdictReason {
                 Nanos::new(*limit_ns),
                 Nanos::new(*max_ns)
             ),
-            Self::LateReleases { late, count, limit_ns, max_ns, is_stated } => write!(
+            Self::LateReleases { late, late_least, count, limit_ns, max_ns, is_stated } => write!(
                 f,
                 "{} of {} releases were later than {} ({}); the largest latency was {}",
-                thousands(*late),
+                between(late_least.unwrap_or(*late), *late),
                 thousands(*count),
                 Nanos::new(*limit_ns),
                 if *is_stated { "the limit of the class" } else { "a tenth of the cycle" },
                 Nanos::new(*max_ns)
+            ),
+            Self::PerhapsLate { most, count, limit_ns, max_ns, resolution_ns } => write!(
+                f,
+                "{} of {} releases may have been later than {}: the largest latency was {}, \
+                 rounded down to a multiple of {}",
+                thousands(*most),
+                thousands(*count),
+                Nanos::new(*limit_ns),
+                Nanos::new(*max_ns),
+                Nanos::new(*resolution_ns)
             ),
             _ => Ok(()),
         }

@@ -25,7 +25,10 @@ struct Misses {
 impl Misses {
     fn of(record: &Record, limit_ns: u64) -> Self {
         let late = record.release.count_above(limit_ns);
-        let (late_least, late_most) = run_of_late(record, limit_ns, late);
+        let numbers = late_numbers(record, limit_ns);
+        // The worst releases are known exactly, all others to their bins and the resolution.
+        let surely = record.release.count_surely_above(limit_ns).max(numbers.len() as u64);
+        let (late_least, late_most) = run_of_late(record, limit_ns, &numbers, surely, late);
         let counters = record.scan().map(|scan| scan.counters).unwrap_or_default();
         // A release that was left out is a late one, too, unless the limit is above the period.
         let is_in_late = record.period_ns.is_some_and(|period_ns| period_ns > limit_ns);
@@ -41,7 +44,7 @@ impl Misses {
             _ => late.saturating_add(ended_late),
         };
         Self {
-            least: late.max(counters.overruns),
+            least: surely.max(counters.overruns),
             most: late.saturating_add(ended_late).min(record.release.count()),
             run_least: late_least.max(counters.longest_overrun_run),
             run_most,
@@ -49,19 +52,31 @@ impl Misses {
     }
 }
 
-/// Returns the bounds of the longest run of late releases, of which there are `late`.
-fn run_of_late(record: &Record, limit_ns: u64, late: u64) -> (u64, u64) {
+/// Returns the numbers of those of the worst releases that were later than the limit, ascending.
+fn late_numbers(record: &Record, limit_ns: u64) -> Vec<u64> {
     let spikes = record.spikes.iter().filter(|spike| spike.latency_ns > limit_ns);
     let mut numbers: Vec<u64> = spikes.map(|spike| spike.release).collect();
     numbers.sort_unstable();
     numbers.dedup();
+    numbers
+}
+
+/// Returns the bounds of the longest run of late releases: `surely` so many were late, `late` at
+/// most, and these are the `numbers` of some.
+fn run_of_late(
+    record: &Record,
+    limit_ns: u64,
+    numbers: &[u64],
+    surely: u64,
+    late: u64,
+) -> (u64, u64) {
     // In two parts the numbers of releases begin anew.
-    let in_spikes = if record.is_of_one_part() { longest_run(&numbers) } else { 0 };
+    let in_spikes = if record.is_of_one_part() { longest_run(numbers) } else { 0 };
     // A miss of the counters is a release that came a whole period late.
     let is_late = record.period_ns.is_some_and(|period_ns| period_ns > limit_ns);
     let counted = record.counters.longest_miss_run.filter(|_| is_late).unwrap_or(0);
     // One alone is a run, whatever else is not known.
-    let least = in_spikes.max(counted).max(1).min(late);
+    let least = in_spikes.max(counted).max(1).min(surely);
     let is_exact = record.is_of_one_part() && numbers.len() as u64 >= late;
     (least, if is_exact { least } else { late })
 }

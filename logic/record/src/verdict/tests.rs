@@ -31,6 +31,42 @@ fn one_late_release_fails() {
     assert!(judgement.because.starts_with("1 of 40\u{202f}001 releases were later than 100 µs"));
 }
 
+/// Goal: what only rounding or a histogram's end leaves open is neither a FAIL nor a PASS.
+/// Method: whole microseconds, one of which is the limit, and an overflow from below the limit on.
+#[test]
+fn releases_that_may_have_been_late_are_not_proven() {
+    let class = Class { jitter_ns: None, ..class("motion-control") };
+    let mut record = test_record(&[]);
+    let mut measured = |release: Histogram| {
+        record.release = release;
+        judge(&record, &class, QUICK)
+    };
+    let rounded = |largest: u64| {
+        let mut release = Histogram::imported(1_000, 1_000_000);
+        release.record_many(4_000, 40_000);
+        release.record_many(largest, 10);
+        release
+    };
+    assert_eq!(measured(rounded(99_000)).verdict, Verdict::Pass);
+    let edge = measured(rounded(100_000));
+    assert_eq!(edge.verdict, Verdict::NotProven, "{}", edge.because);
+    assert_eq!((edge.exceedances, edge.exceedances_least), (Some(10), Some(0)));
+    let said = "10 of 40\u{202f}010 releases may have been later than 100 µs: the largest latency \
+                was 100 µs, rounded down to a multiple of 1.00 µs";
+    assert_eq!(edge.because, said);
+    let late = measured(rounded(101_000));
+    assert_eq!((late.exceedances, late.exceedances_least), (Some(10), None));
+    assert!(late.because.starts_with("10 of 40\u{202f}010 releases were later"));
+    let mut beyond = Histogram::imported(1_000, 3_000);
+    beyond.record_many(2_000, 40_000);
+    beyond.record_overflow(400, 101_000, 2_000_000);
+    let beyond = measured(beyond);
+    assert_eq!(beyond.verdict, Verdict::Fail);
+    assert_eq!((beyond.exceedances, beyond.exceedances_least), (Some(400), Some(1)));
+    let said = "between 1 and 400 of 40\u{202f}400 releases were later than 100 µs";
+    assert!(beyond.because.starts_with(said), "{}", beyond.because);
+}
+
 #[test]
 fn jitter_above_the_published_limit_fails() {
     let record = test_record(&[(20_000, 20_000), (23_000, 20_000)]);
@@ -64,7 +100,7 @@ fn what_exceeds_every_limit_of_a_class_fails_whatever_the_period() {
     assert!(because.contains("import them with `--interval`"), "{because}");
 }
 
-/// Goal: jitter that only rounding hides is no pass.
+/// Goal: jitter that only rounding hides is no pass, and jitter that only rounding makes no fail.
 /// Method: whole microseconds that are 0, 1 and 2 apart, against a limit of 1 µs.
 #[test]
 fn jitter_that_rounding_may_hide_is_not_proven() {
@@ -80,8 +116,11 @@ fn jitter_that_rounding_may_hide_is_not_proven() {
         assert_eq!(judgement.verdict, verdict, "{}", judgement.because);
     }
     // The bins at 90 µs are 64 ns wide.
-    let record = test_record(&[(90_111, 20_000), (91_112, 20_000)]);
-    assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::Fail);
+    for (high, verdict) in [(91_112, Verdict::NotProven), (91_176, Verdict::Fail)] {
+        let record = test_record(&[(90_111, 20_000), (high, 20_000)]);
+        let judgement = judge(&record, &motion, QUICK);
+        assert_eq!(judgement.verdict, verdict, "{}", judgement.because);
+    }
     let record = test_record(&[(90_050, 20_000), (90_062, 20_000), (91_075, 20_000)]);
     assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::NotProven);
 }

@@ -121,7 +121,7 @@ impl PartitionEntry {
                 .iter()
                 .filter_map(|record| record.statistics.p99_9_ns)
                 .max_by_key(|quantile| quantile.lower_bound()),
-            max_ns: counted.iter().map(|record| record.statistics.max_ns).max(),
+            max_ns: counted.iter().filter_map(|record| record.statistics.max_ns).max(),
             conditions: conditions(&counted, partition, summary),
         }
     }

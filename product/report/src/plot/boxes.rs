@@ -94,7 +94,7 @@ impl BoxFigures {
             mean: statistics.mean_ns,
             q3: statistics.q3_ns?.into(),
             whisker_high: statistics.p97_5_ns?.into(),
-            max: Some(statistics.max_ns as f64),
+            max: statistics.max_ns.map(|max| max as f64),
             spikes,
         })
     }

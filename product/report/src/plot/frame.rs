@@ -136,14 +136,15 @@ impl Extent {
         for record in &summary.records {
             let resolution = record.record.release.resolution_ns() as f64;
             for statistics in [Some(&record.statistics), record.wakeup.as_ref()] {
-                let Some(statistics) = statistics.filter(|statistics| statistics.count > 0) else {
+                let Some(statistics) = statistics else { continue };
+                let (Some(min), Some(max)) = (statistics.min_ns, statistics.max_ns) else {
                     continue;
                 };
                 let floor = |value: u64| (value as f64).max(resolution);
                 let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
-                extent.min = extent.min.min(floor(statistics.min_ns));
+                extent.min = extent.min.min(floor(min));
                 extent.median_min = extent.median_min.min(floor(median));
-                extent.max = extent.max.max(statistics.max_ns as f64);
+                extent.max = extent.max.max(max as f64);
                 extent.count = extent.count.max(statistics.count as f64);
             }
             extent.add_timeline(record.record);

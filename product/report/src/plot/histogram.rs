@@ -268,13 +268,13 @@ fn name_maximum(
     area: &Area<'_>,
     labels: &mut Labels,
 ) {
-    if summary.statistics.count == 0 {
+    let Some(max_ns) = summary.statistics.max_ns else {
         svg.text("empty", ((LEFT + RIGHT) / 2.0, HEIGHT / 2.0), Anchor::Middle, "nothing measured");
         return;
-    }
+    };
     let size = format!("n = {}", figures::count(summary.statistics.count));
     svg.text("size", (RIGHT, HEAD), Anchor::End, &size);
-    let max = summary.statistics.max_ns as f64;
+    let max = max_ns as f64;
     let last = counts.iter().rposition(|count| *count > 0);
     let height = last.map_or(1.0, |index| counts[index] as f64);
     let x = match last {
@@ -286,7 +286,7 @@ fn name_maximum(
     };
     let y = area.y(height);
     let marker = Marker { x, y: y - 3.0 };
-    let text = format!("max {}", figures::nanos(summary.statistics.max_ns));
+    let text = format!("max {}", figures::nanos(max_ns));
     let clear = |left: f64, right: f64| {
         let span = (0..counts.len()).filter(|index| {
             let (low, high) = edges.range(*index);

@@ -26,11 +26,11 @@ struct Profile<'a> {
 /// Makes the content of the section; empty where there is no record to judge.
 pub(crate) fn content(summary: &Summary<'_>) -> Content {
     let mut content = Content::default();
-    if summary.records.is_empty() {
-        return content;
-    }
     let measured: Vec<_> =
         summary.partitions.iter().filter(|partition| !partition.columns.is_empty()).collect();
+    if measured.is_empty() {
+        return content;
+    }
     let is_joint = (2..=JOINT_MAX).contains(&measured.len())
         && measured.iter().all(|partition| partition.columns.len() == 1);
     content.blocks.push(introduction(&measured, is_joint));

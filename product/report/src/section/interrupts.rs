@@ -1,5 +1,6 @@
 //! Interrupts: the results of the probe `irq`, and published figures of the same quantity.
 
+use quietcore_record::histogram::Quantile;
 use quietcore_record::published::{self, Figure, Table};
 use quietcore_record::record::{InterruptRun, Record};
 use quietcore_record::statistics::Statistics;
@@ -98,7 +99,7 @@ fn answer(measured: &Measured<'_>) -> Answer {
         why.push(bold("The timing is not valid; see the reasons below. "));
     }
     why.push(plain("No class judges an interrupt."));
-    let longest = figures::nanos(first.max_ns);
+    let longest = figures::maximum(first);
     let tile = |line: &InterruptLine| Tile {
         label: line.name.to_owned(),
         value: figures::or_dash(line.statistics.mean_ns, figures::nanos_f64),
@@ -137,12 +138,14 @@ fn of_page(content: &mut Content, all: &[Measured<'_>], published: &[Beside]) {
 
 /// Lists the ranges that are drawn of a record: its own quantities, and the published rows.
 fn ranges_of(lines: &[InterruptLine], published: &[Beside]) -> Vec<Range> {
-    let measured = lines.iter().map(|line| Range {
-        label: line.name.to_owned(),
-        min_ns: line.statistics.min_ns as f64,
-        mean_ns: line.statistics.mean_ns,
-        max_ns: line.statistics.max_ns as f64,
-        is_published: false,
+    let measured = lines.iter().filter_map(|line| {
+        Some(Range {
+            label: line.name.to_owned(),
+            min_ns: line.statistics.min_ns? as f64,
+            mean_ns: line.statistics.mean_ns,
+            max_ns: line.statistics.max_ns? as f64,
+            is_published: false,
+        })
     });
     let published = published.iter().map(|row| Range {
         label: row.label.clone(),
@@ -167,6 +170,10 @@ fn figure(ranges: &[Range], scale: Scale, invalid: bool) -> Block {
     })
 }
 
+fn time(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64)
+}
+
 fn table(lines: &[InterruptLine], published: &[Beside]) -> Block {
     let measured = lines.iter().map(|line| {
         let found = &line.statistics;
@@ -175,11 +182,11 @@ fn table(lines: &[InterruptLine], published: &[Beside]) -> Block {
             subs: vec!["measured".to_owned()],
             meaning: Some(line.meaning.to_owned()),
             cells: vec![
-                Cell::time(Some(found.min_ns as f64)),
+                Cell::time(time(found.min_ns)),
                 Cell::time(found.mean_ns),
-                Cell::time(found.p99_ns.map(|it| it.lower_bound() as f64)),
-                Cell::time(Some(found.max_ns as f64)),
-                Cell::time(Some(found.max_ns.saturating_sub(found.min_ns) as f64)),
+                Cell::time(time(found.p99_ns.map(Quantile::lower_bound))),
+                Cell::time(time(found.max_ns)),
+                Cell::time(time(found.jitter_peak_to_peak_ns)),
                 Cell::plain(figures::count(found.count)),
             ],
             ..Row::default()
@@ -229,10 +236,10 @@ fn of_terminal(content: &mut Content, measured: &Measured<'_>) {
     let row = |line: &InterruptLine| {
         let found = &line.statistics;
         let times = [
-            Some(found.min_ns as f64),
+            time(found.min_ns),
             found.mean_ns,
-            found.p99_ns.map(|it| it.lower_bound() as f64),
-            Some(found.max_ns as f64),
+            time(found.p99_ns.map(Quantile::lower_bound)),
+            time(found.max_ns),
         ];
         let name = format!("{}{}", line.name, if line.is_published { " *" } else { "" });
         terminal_row(name, times, figures::count(found.count))

@@ -69,7 +69,7 @@ fn table(runs: &[(&RecordSummary<'_>, &RoundTripRun)]) -> Block {
             subs: vec![format!("{} SubDevices", run.subdevices)],
             meaning: None,
             cells: vec![
-                Cell::quantity(figures::nanos(found.min_ns)),
+                Cell::quantity(figures::or_dash(found.min_ns, figures::nanos)),
                 quantile(found.median_ns),
                 Cell::time(found.mean_ns),
                 quantile(found.p99_ns),

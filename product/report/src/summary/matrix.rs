@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use quietcore_evidence::{Evidence, NotMeasured};
 use quietcore_record::class::{Class, JitterDefinition};
-use quietcore_record::reason::VerdictReason;
+use quietcore_record::reason::{Reason, VerdictReason};
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, is_held_to_class, is_judged};
@@ -106,9 +106,11 @@ pub struct Cell {
 pub enum Figure {
     /// The largest release latency, in ns.
     Latency(u64),
+    /// The largest release latency as it is known, in ns, which may be above the limit.
+    LatencyUnsure(u64),
     /// The release jitter by the class's definition, in ns; `None` where it lies in the overflow.
     Jitter(Option<u64>),
-    /// The release jitter, in ns, which may be above the limit; `None` where it is not known.
+    /// The most that the release jitter can have been, in ns; `None` where it is not known.
     JitterUnsure(Option<u64>),
     /// The longest response time of a task that is held to its deadline, in ns.
     Response(u64),
@@ -120,6 +122,8 @@ pub enum Figure {
     Invalid,
     /// The record was not measured as the site asks.
     Degraded,
+    /// The values are no releases of a thread.
+    NoRelease,
     /// The class has no published cycle.
     NoCycle,
     /// The measurement's period, in ns, is longer than the class's cycle; `None` where it is
@@ -232,9 +236,11 @@ fn partition<'a>(
         })
         .collect();
     let declared = evidence.manifest.declared.get(name).map(|class| declare(class, &rows));
-    let fastest = fastest(&columns, records, evidence.manifest.exceedance, gap.as_deref());
     let is_unjudged = |record: &Record| record.partition == name && !is_judged(record);
-    let unjudged = (0..records.len()).filter(|index| is_unjudged(records[*index].record)).collect();
+    let unjudged: Vec<usize> =
+        (0..records.len()).filter(|index| is_unjudged(records[*index].record)).collect();
+    let exceedance = evidence.manifest.exceedance;
+    let fastest = fastest(&columns, records, exceedance, gap.as_deref(), &unjudged);
     PartitionSummary { name, declared, columns, rows, fastest, unjudged }
 }
 
@@ -361,21 +367,25 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
     {
         return figure;
     }
+    if let Some(VerdictReason::PerhapsLate { max_ns, .. }) = judgement.reason {
+        return Figure::LatencyUnsure(max_ns);
+    }
     // A task that is held only to its deadline is judged by the end of its jobs.
     let jobs = summary.scan.as_ref().filter(|_| !is_held_to_class(record));
     let largest = match jobs {
-        Some(scan) => Figure::Response(scan.response.max_ns),
-        None => Figure::Latency(statistics.max_ns),
+        Some(scan) => scan.response.max_ns.map(Figure::Response),
+        None => statistics.max_ns.map(Figure::Latency),
     };
+    let Some(largest) = largest else { return Figure::Nothing };
     match judgement.verdict {
-        _ if statistics.count == 0 => Figure::Nothing,
         Verdict::Pass => largest,
-        Verdict::Fail if judgement.exceedances == Some(0) => {
+        Verdict::Fail if judgement.exceedances_least.or(judgement.exceedances) == Some(0) => {
             Figure::Jitter(jitter(class, statistics))
         }
         Verdict::Fail => largest,
         Verdict::NotProven => match (judgement.cycles_needed, class.cycle_ns) {
             _ if !record.is_valid() => Figure::Invalid,
+            _ if is_foreign(record) => Figure::NoRelease,
             _ if !record.degraded.is_empty() => Figure::Degraded,
             (Some(needed), _) => {
                 Figure::TooFew(jobs.map_or(statistics.count, |scan| scan.response.count), needed)
@@ -385,10 +395,18 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
                 Figure::Period(record.period_ns)
             }
             (None, Some(_)) if class.jitter_ns.is_some() && jobs.is_none() => {
-                Figure::JitterUnsure(jitter(class, statistics))
+                Figure::JitterUnsure(most_jitter(judgement))
             }
             (None, Some(_)) => largest,
         },
+    }
+}
+
+/// Returns the most that the release jitter can have been, in ns; `None` where it is not known.
+fn most_jitter(judgement: &Judgement) -> Option<u64> {
+    match judgement.reason {
+        Some(VerdictReason::JitterOpen { most_ns, .. }) => most_ns,
+        _ => None,
     }
 }
 
@@ -417,11 +435,18 @@ fn figure_of_misses(reason: &VerdictReason) -> Option<Figure> {
     }
 }
 
+/// Returns `true` if only another program's file stands against the record: its values are no
+/// releases of a thread.
+fn is_foreign(record: &Record) -> bool {
+    let foreign = |reason: &Reason| matches!(reason, Reason::Foreign(_));
+    !record.degraded.is_empty() && record.degraded.iter().all(foreign)
+}
+
 /// Returns the release jitter by the definition of the class, in ns; `None` where it is not known.
 fn jitter(class: &Class, statistics: &Statistics) -> Option<u64> {
     match class.jitter_definition {
         JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
-        JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
+        JitterDefinition::PeakToPeak => statistics.jitter_peak_to_peak_ns,
         JitterDefinition::Successive => {
             statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
         }
@@ -433,7 +458,7 @@ fn jitter(class: &Class, statistics: &Statistics) -> Option<u64> {
 fn program_fault(record: &Record, judgement: &Judgement) -> Option<ProgramFault> {
     let scan = record.scan()?;
     let counters = &scan.counters;
-    match judgement.exceedances {
+    match judgement.exceedances_least.or(judgement.exceedances) {
         _ if !scan.faults.is_empty() => Some(ProgramFault::Stopped),
         Some(late) if late > 0 => None,
         _ if counters.overruns > 0 => Some(ProgramFault::Overruns(counters.overruns)),
@@ -459,7 +484,7 @@ fn overall(verdict: Verdict, columns: &[Column<'_>], cells: &[Cell], gap: Option
     let decides =
         reserved.map(|(_, cell)| cell).filter(|cell| cell.verdict == verdict).max_by_key(|cell| {
             match cell.figure {
-                Figure::Latency(value) => value,
+                Figure::Latency(value) | Figure::LatencyUnsure(value) => value,
                 Figure::Jitter(value) | Figure::JitterUnsure(value) => value.unwrap_or(u64::MAX),
                 Figure::Response(value) => value,
                 Figure::TooFew(count, needed) => needed.saturating_sub(count),
@@ -492,6 +517,7 @@ fn fastest(
     records: &[RecordSummary<'_>],
     exceedance: f64,
     gap: Option<&str>,
+    unjudged: &[usize],
 ) -> Result<Fastest, String> {
     let mut slowest: Option<Fastest> = None;
     for index in columns.iter().filter(|column| column.reserved).flat_map(|column| &column.records)
@@ -517,6 +543,9 @@ fn fastest(
             Nanos::new(slowest.cycle_ns)
         )),
         (None, Some(gap)) => Err(gap.to_owned()),
+        (None, None) if columns.is_empty() && !unjudged.is_empty() => {
+            Err("no release of a thread was measured".to_owned())
+        }
         (None, None) => Err("no profile that keeps the reservation was measured".to_owned()),
     }
 }

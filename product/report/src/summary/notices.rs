@@ -19,6 +19,8 @@ pub enum NoticeKind {
     Invalid,
     /// Something that was asked for was not in force.
     Degraded,
+    /// Another program has measured something that is no release of a thread.
+    NoRelease,
     /// The program's own kernel found errors in what the program asked of it.
     KernelErrors,
     /// A delay was injected on purpose, and the record does not show it.
@@ -97,6 +99,11 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "The numbers hold for the conditions there were, not for those asked for; these \
              records prove nothing about them.",
             "Grant what was refused (`quietcore doctor` gives the commands) and measure again.",
+        ),
+        NoticeKind::NoRelease => (
+            "Not the release of a control program",
+            "Such times show what delays a program on these CPUs; no class is about them.",
+            "`rtla timerlat hist -u`, `cyclictest -h` and `quietcore probe` measure releases.",
         ),
         NoticeKind::KernelErrors => (
             "The program's kernel found errors",
@@ -250,7 +257,11 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
         }
     }
     for reason in &record.degraded {
-        add(notices, NoticeKind::Degraded, &reason.to_string(), name());
+        let kind = match reason {
+            Reason::Foreign(_) => NoticeKind::NoRelease,
+            _ => NoticeKind::Degraded,
+        };
+        add(notices, kind, &reason.to_string(), name());
     }
     // The record that drives the kernel has the errors of all its tasks.
     if let Some(scan) = record.scan().filter(|_| is_held_to_class(record)) {

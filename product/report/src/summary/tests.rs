@@ -1,9 +1,11 @@
 //! Tests of the words that a summary finds for a record.
 
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
-use quietcore_record::reason::{FolderProblem, NotReal, Stated};
+use quietcore_record::reason::{FolderProblem, ForeignProblem, NotReal, Stated};
 use quietcore_record::record::check::self_check;
-use quietcore_record::record::{Injected, Record, Spike, Trial, Variant};
+use quietcore_record::record::{
+    Injected, Record, ReleaseMode, Spike, TracedContext, Trial, Variant,
+};
 
 use super::*;
 
@@ -38,6 +40,20 @@ fn a_record_is_called_by_what_tells_it_apart() {
     assert_eq!(label("axis.tp1.task0", "tp1", None), "tp1 · task0");
     assert_eq!(label("axis.thread3", "imported", None), "thread3");
     assert_eq!(label("anything", "tp1", None), "tp1 · anything");
+}
+
+/// Goal: what was traced on one CPU is told apart, and nobody is told to grant what was not
+/// refused.
+#[test]
+fn contexts_of_one_cpu_have_names_of_their_own() {
+    let mut traced = record("run.cpu1.irq", "imported", Some(1));
+    traced.partition = "run".to_owned();
+    traced.conditions.mode = ReleaseMode::Traced { context: TracedContext::Interrupt };
+    assert_eq!(summarise(&traced).label(), "cpu1.irq");
+    traced.degraded.push(ForeignProblem::InterruptLatency.into());
+    let notices = Summary::of(&evidence(vec![traced])).notices;
+    assert_eq!(notices[0].kind, NoticeKind::NoRelease);
+    assert!(!notices[0].remedy.contains("doctor"), "{}", notices[0].remedy);
 }
 
 #[test]

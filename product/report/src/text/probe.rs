@@ -136,7 +136,7 @@ pub(crate) fn spread(statistics: &Statistics) -> String {
     let mean = figures::or_dash(statistics.mean_ns, figures::nanos_f64);
     format!(
         "min {}, mean {mean}, median {}, p99 {}, p99.9 {}, max {}; {} cycles",
-        figures::nanos(statistics.min_ns),
+        figures::or_dash(statistics.min_ns, figures::nanos),
         quantile(statistics.median_ns),
         quantile(statistics.p99_ns),
         quantile(statistics.p99_9_ns),

@@ -4,7 +4,7 @@ use quietcore_record::verdict::Verdict;
 
 use super::Page;
 use crate::figures;
-use crate::summary::{Cell, ClassRow, Figure, PartitionSummary, Summary};
+use crate::summary::{Cell, ClassRow, Column, Figure, PartitionSummary, Summary};
 use crate::table::{Field, Look, Side, Table, cut, visible};
 
 /// Columns of a duration.
@@ -71,13 +71,16 @@ impl Page {
             self.table(&self.class_table(partition, false));
         }
         self.line("");
-        let comparison = partition.columns.iter().any(|column| !column.reserved);
+        let compared = || partition.columns.iter().filter(|column| !column.reserved);
+        let is_imported = compared().any(Column::is_imported);
         let stated = stated_limits(partition, with_limit);
         let mut note = format!(
             "The latency limit is a tenth of the cycle{stated}. Beside a verdict stands what \
              decided: the largest latency, where nothing else is said."
         );
-        if comparison {
+        if is_imported {
+            note.push_str(" (imported): no release of a thread, for comparison only.");
+        } else if compared().next().is_some() {
             note.push_str(" (profile): without the reservation, for comparison only.");
         }
         let cells = || partition.rows.iter().flat_map(|row| &row.cells);

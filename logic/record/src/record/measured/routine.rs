@@ -86,14 +86,15 @@ impl RoutineRun {
         let raw = Statistics::of_histogram(&self.raw);
         let counts = |quantile: Option<Quantile>| quantile.map(|it| self.net(it.lower_bound()));
         let time = |quantile| counts(quantile).map(|counts| self.nanoseconds(counts));
+        let extreme = |counts: Option<u64>| self.nanoseconds(self.net(counts.unwrap_or(0)));
         let mean = trimmed_mean(&self.raw).map(|mean| (mean - self.offset_mean).max(0.0));
         RoutineFigures {
-            min_ns: self.nanoseconds(self.net(raw.min_ns)),
+            min_ns: extreme(raw.min_ns),
             median_ns: time(raw.median_ns),
             mean_ns: mean.map(|counts| counts * 1e9 / self.hertz.max(1) as f64),
             p99_ns: time(raw.p99_ns),
             p99_99_ns: time(raw.p99_99_ns),
-            max_ns: self.nanoseconds(self.net(raw.max_ns)),
+            max_ns: extreme(raw.max_ns),
             median_counts: counts(raw.median_ns),
         }
     }

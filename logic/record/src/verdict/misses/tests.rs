@@ -113,6 +113,21 @@ fn a_share_fails_only_for_misses_that_are_surely_different_ones() {
     assert_eq!(share(700).verdict, Verdict::Fail);
 }
 
+/// Goal: no class fails on misses that nobody saw.
+/// Method: values that are known to a whole microsecond, of which the limit is one.
+#[test]
+fn releases_that_may_have_been_late_are_no_misses_for_a_fail() {
+    let mut record = test_record(&[]);
+    record.release = crate::histogram::Histogram::imported(1_000, 1_000_000);
+    record.release.record_many(20_000, 40_000);
+    record.release.record_many(100_000, 400);
+    let soft = judge(&record, &class(Strictness::Soft { misses_ppm: 1_000 }), QUICK);
+    assert_eq!(soft.verdict, Verdict::NotProven, "{}", soft.because);
+    assert!(soft.because.starts_with("between 0 and 400 of"), "{}", soft.because);
+    let firm_class = judge(&record, &firm(3), QUICK);
+    assert_eq!((firm_class.verdict, run_of(&firm_class)), (Verdict::NotProven, (0, 400)));
+}
+
 #[test]
 fn a_firm_class_needs_as_many_cycles_as_a_hard_one() {
     let record = test_record(&[(20_000, 1_000)]);

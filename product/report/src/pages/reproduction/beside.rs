@@ -242,7 +242,7 @@ fn row(label: String, sample: &Histogram) -> FigureRow {
         Figure::UpperQuartile => quantile(of.q3_ns),
         Figure::UpperWhisker => quantile(of.p97_5_ns),
         Figure::JitterWhiskers => figures::or_dash(of.jitter_whiskers_ns, figures::nanos),
-        Figure::Minimum => figures::nanos(of.min_ns),
+        Figure::Minimum => figures::or_dash(of.min_ns, figures::nanos),
         Figure::Maximum => figures::maximum(&of),
     };
     FigureRow { label, is_own: true, cells: COLUMNS.map(|(figure, _)| cell(figure)).to_vec() }

@@ -28,7 +28,7 @@ const GROUPS: [Group; 5] = [
         "Release latency",
         &[
             (&define::COUNT, "", |r| figures::count(r.statistics.count)),
-            (&define::MINIMUM, "", |r| some(r, r.statistics.min_ns)),
+            (&define::MINIMUM, "", |r| whole(r.statistics.min_ns)),
             (&define::LOWER_WHISKER, "", |r| quantile(r.statistics.p2_5_ns)),
             (&define::LOWER_QUARTILE, "", |r| quantile(r.statistics.q1_ns)),
             (&define::MEDIAN, "", |r| quantile(r.statistics.median_ns)),
@@ -57,7 +57,7 @@ const GROUPS: [Group; 5] = [
         "Release jitter, by its three definitions",
         &[
             (&define::JITTER_WHISKERS, "", |r| whole(r.statistics.jitter_whiskers_ns)),
-            (&define::JITTER_PEAK, "", |r| some(r, r.statistics.jitter_peak_to_peak_ns)),
+            (&define::JITTER_PEAK, "", |r| whole(r.statistics.jitter_peak_to_peak_ns)),
             (&define::JITTER_SUCCESSIVE, "", |r| real(r.statistics.jitter_successive_ns)),
         ],
     ),
@@ -157,10 +157,6 @@ fn column(record: &RecordSummary<'_>) -> Column {
         column = column.below("invalid");
     }
     Column { is_dim: !record.record.reserved, ..column }
-}
-
-fn some(record: &RecordSummary<'_>, value_ns: u64) -> String {
-    if record.statistics.count == 0 { NONE.to_owned() } else { figures::nanos(value_ns) }
 }
 
 /// Formats a figure that is 0 where it is not known.

@@ -89,7 +89,7 @@ fn of(record: &RecordSummary<'_>, write: impl Fn(&ScanSummary<'_>) -> String) ->
 }
 
 fn least(statistics: &Statistics) -> String {
-    if statistics.count == 0 { NONE.to_owned() } else { figures::nanos(statistics.min_ns) }
+    figures::or_dash(statistics.min_ns, figures::nanos)
 }
 
 /// Formats the instant at which the worst cycle came.

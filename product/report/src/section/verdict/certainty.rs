@@ -68,8 +68,11 @@ fn introduction(weakest: &Weakest<'_>) -> String {
 /// The record that excludes the least, with the bound that it gives.
 struct Weakest<'a> {
     record: &'a RecordSummary<'a>,
-    /// Its cycles that were later than the limit of the class that its partition declares.
+    /// Its cycles that were or may have been later than the limit of the class that its partition
+    /// declares.
     late: u64,
+    /// All of them surely were.
+    is_exact: bool,
     /// Probability of a late cycle that it excludes.
     bound: f64,
 }
@@ -85,8 +88,9 @@ fn weakest<'a>(summary: &'a Summary<'_>) -> Option<Weakest<'a>> {
                 judged.record == record.record.name && Some(&judged.class) == declared
             });
         let late = judged.and_then(|judged| judged.exceedances).unwrap_or(0);
+        let is_exact = judged.is_none_or(|judged| judged.exceedances_least.is_none());
         let bound = exceedance_bound(late, record.statistics.count);
-        Weakest { record, late, bound }
+        Weakest { record, late, is_exact, bound }
     });
     all.max_by(|one, other| one.bound.total_cmp(&other.bound))
 }
@@ -108,7 +112,8 @@ fn worth(weakest: &Weakest<'_>, needed: u64) -> Block {
     };
     let own = match weakest.late {
         0 => "as many as there are".to_owned(),
-        late => format!("those there are, {} late", figures::count(late)),
+        late if weakest.is_exact => format!("those there are, {} late", figures::count(late)),
+        late => format!("those there are, up to {} late", figures::count(late)),
     };
     let without_late =
         |label: &str, cycles: u64, time| row(label, cycles, time, exceedance_bound(0, cycles));

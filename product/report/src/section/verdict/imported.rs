@@ -1,6 +1,8 @@
 //! Imported data of another program: their amount, their figures, and the classes that can be
 //! judged.
 
+use quietcore_record::verdict::is_of_a_busy_loop;
+
 use super::overview::fastest;
 use super::passed_of_all;
 use crate::figures;
@@ -26,23 +28,28 @@ fn answer(summary: &Summary<'_>) -> Answer {
         let value = figures::maximum(&largest.statistics);
         Tile::new("Largest value", value, name_of(largest, summary))
     });
-    let others = [
-        Tile::new("Measured every", period(summary), "as the files, or who imported them, say"),
-        Tile::new("Histograms", records.len().to_string(), overflows(records)),
-    ];
+    let every = (!is_of_busy_loops(summary)).then(|| {
+        Tile::new("Measured every", period(summary), "as the files, or who imported them, say")
+    });
+    let histograms = Tile::new("Histograms", records.len().to_string(), overflows(records));
     let plural = if files == 1 { "file" } else { "files" };
     Answer {
         tone: NEUTRAL,
         who: vec![plain("Imported from "), bold(program)],
         word: format!("{files} {plural}, {} values", figures::count(values)),
         why: vec![vec![Span::Marked(judged(summary))]],
-        tiles: Some(largest.into_iter().chain(others).collect()),
+        tiles: Some(largest.into_iter().chain(every).chain([histograms]).collect()),
         ..Answer::default()
     }
 }
 
 /// Tells whether classes are judged, and what is missing where none can pass.
 fn judged(summary: &Summary<'_>) -> String {
+    if is_of_busy_loops(summary) {
+        return "They tell for how long a busy loop on a CPU was held up. No class has a limit for \
+                that."
+            .to_owned();
+    }
     if summary.records.iter().any(|record| record.record.period_ns.is_none()) {
         return "The data do not say with which period they were measured, so no class can pass. \
                 Who knows it imports the files again with `--interval`, such as `--interval 1ms`."
@@ -50,6 +57,11 @@ fn judged(summary: &Summary<'_>) -> String {
     }
     let all = summary.evidence.manifest.classes.len();
     format!("Each file is judged against all {all} classes, which are below.")
+}
+
+/// Returns `true` if no record is about the releases of a thread.
+fn is_of_busy_loops(summary: &Summary<'_>) -> bool {
+    summary.records.iter().all(|record| is_of_a_busy_loop(record.record))
 }
 
 /// Names a record, with its file where there are several.
@@ -116,16 +128,17 @@ fn row(
 ) -> Row {
     let statistics = &record.statistics;
     let quantile = |value: Option<_>| Cell::quantity(figures::or_dash(value, figures::quantile));
-    let minimum = (statistics.count > 0).then_some(statistics.min_ns);
     // What is told of a file stands beside its first record only.
-    let of_file = if is_first {
-        [fastest(partition), Cell::plain(passed_of_all(partition))]
-    } else {
-        [Cell::default(), Cell::default()]
+    let of_file = match is_first {
+        true if partition.columns.is_empty() => {
+            [Cell::plain(figures::NONE), Cell::plain(figures::NONE)]
+        }
+        true => [fastest(partition), Cell::plain(passed_of_all(partition))],
+        false => [Cell::default(), Cell::default()],
     };
     let own = [
         Cell::plain(figures::count(statistics.count)),
-        Cell::quantity(figures::or_dash(minimum, figures::nanos)),
+        Cell::quantity(figures::or_dash(statistics.min_ns, figures::nanos)),
         quantile(statistics.median_ns),
         quantile(statistics.p99_9_ns),
         Cell::quantity(figures::maximum(statistics)),
