@@ -75,6 +75,8 @@ impl EndWatch {
 struct Question {
     /// Instant from which it is asked; `None` while it does not stand.
     due: Option<Instant>,
+    /// The end that `xl` has seen, which remains the answer.
+    end: Option<String>,
 }
 
 impl Question {
@@ -89,12 +91,12 @@ impl Question {
         now: Instant,
         xl: impl FnOnce() -> Result<Option<String>, E>,
     ) -> Option<String> {
-        if self.due.is_none_or(|due| now < due) {
-            return None;
+        if self.end.is_none() && self.due.is_some_and(|due| due <= now) {
+            let answer = xl();
+            self.due = answer.is_err().then(|| now + RETRY);
+            self.end = answer.ok().flatten();
         }
-        let answer = xl();
-        self.due = answer.is_err().then(|| now + RETRY);
-        answer.ok().flatten()
+        self.end.clone()
     }
 }
 
@@ -157,12 +159,14 @@ mod tests {
         assert_eq!(question.ask(begun, || Err(())), None, "no answer");
         question.raise(begun);
         assert_eq!(question.ask(begun + RETRY / 2, no_question), None, "not at once");
-        let gone = || Ok::<_, ()>(Some("it is gone".to_owned()));
-        assert_eq!(question.ask(begun + RETRY, gone).as_deref(), Some("it is gone"));
-        question.raise(begun + RETRY);
         let not_ended = || Ok::<_, ()>(None);
         assert_eq!(question.ask(begun + RETRY, not_ended), None, "another domain's end");
         assert_eq!(question.ask(begun + RETRY * 9, no_question), None, "answered");
+        question.raise(begun + RETRY * 9);
+        let gone = || Ok::<_, ()>(Some("it is gone".to_owned()));
+        assert_eq!(question.ask(begun + RETRY * 9, gone).as_deref(), Some("it is gone"));
+        let still = question.ask(begun + RETRY * 9, no_question);
+        assert_eq!(still.as_deref(), Some("it is gone"), "an end is not forgotten");
     }
 
     /// Goal: a store that has gone is looked for now and then, and a domain that ended meanwhile is
