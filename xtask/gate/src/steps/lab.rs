@@ -12,29 +12,26 @@ use crate::steps::surroundings::Surroundings;
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 const BACKEND: &str = "QUIETCORE_TEST_BACKEND";
 
-/// Machines, two at a time, since most of the time each uses one processor.
+/// Machines, two at a time, since most of the time each uses one processor; those that take longest
+/// come first.
 pub(super) fn group(places: &Places, surroundings: &Surroundings) -> Group {
     let machines = Machines { places, surroundings };
     let alone = |step: Step| step.lane(Lane::Alone);
     let steps = vec![
-        machine("guests under KVM (lab)", machines.kvm()),
-        machine("CPUs of a partition alone (lab)", machines.own_cpus()),
-        machine("OSEK programs in guests (lab)", machines.osek()),
-        machine("late releases explained (lab)", machines.late_releases()),
-        machine("channels and interfaces of guests (lab)", machines.channels()),
-        machine("probes and fieldbuses in guests (lab)", machines.probes()),
         // One of Xen takes six times as long beside another: its processors wait for each other.
         alone(machine("domains of Xen, its store and pools (lab)", machines.xen())),
         alone(machine("partitions in domains of Xen (lab)", machines.xen_partitions())),
+        machine("CPUs of a partition alone (lab)", machines.own_cpus()),
+        machine("guests under KVM (lab)", machines.kvm()),
+        machine("OSEK programs in guests (lab)", machines.osek()),
+        machine("channels and interfaces of guests (lab)", machines.channels()),
+        machine("settings of the machine (lab)", machines.settings()),
+        machine("partitions in containers (lab)", machines.containers()),
+        machine("probes and fieldbuses in guests (lab)", machines.probes()),
         machine("partitions in guests (lab)", machines.partitions()),
         machine("partitions in guests of QEMU (lab)", machines.nested_qemu()),
+        machine("late releases explained (lab)", machines.late_releases()),
         machine("a network card of a guest (lab)", machines.network_card()),
-        machine("partitions in containers (lab)", machines.containers()),
-        machine("settings of the machine (lab)", machines.settings()),
-        // A guest looks for its answer all the time, while what emulates its network and the
-        // SubDevices want the other processor. Beside a machine that uses both, answers come too
-        // late. The same runs outside of the lab, but without KVM.
-        alone(machine("fieldbuses of guests of QEMU (lab)", machines.fieldbuses())),
     ];
     Group { name: "lab", at_once: 2, steps }
 }
@@ -136,6 +133,8 @@ impl Machines<'_> {
         Machine::of_kind("kvm").run(self.repeated("running", "kvm", "kvm"))
     }
 
+    /// Fieldbuses of such guests are tried outside of the lab, without KVM, and in guests under KVM
+    /// without QEMU.
     fn nested_qemu(&self) -> Machine {
         let probes =
             tests("cli", "probes").arguments(["another_hypervisor", "--skip", "ethercat::"]);
@@ -165,13 +164,5 @@ impl Machines<'_> {
     fn settings(&self) -> Machine {
         let tests = tests("settings", "settings").variable("QUIETCORE_OWN_MACHINE", "1");
         Machine::of_kind("kvm").take_turns().run(tests)
-    }
-
-    fn fieldbuses(&self) -> Machine {
-        let round_trips = "ethercat::round_trips_are_measured_in_a_guest_of_another_hypervisor";
-        let probes = tests("cli", "probes").arguments([round_trips]);
-        Machine::of_kind("kvm")
-            .run(self.repeated("fieldbus", "nested-qemu", "qemu"))
-            .run(probes.variable(BACKEND, "qemu"))
     }
 }
