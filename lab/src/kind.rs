@@ -68,7 +68,7 @@ const NESTING: &str = "max,-erms,-fsrm,-smap,-la57,+svm,+invtsc,x-force-features
 const MEMORY_MIB: u32 = 1024;
 
 /// Words for a kernel that the emulator starts: its console, and no work against leaks of a
-/// processor that has none (each took a third more time).
+/// processor that has none.
 const SERIAL: &str = "console=ttyS0 mitigations=off init_on_alloc=0";
 
 /// Debian's Xen, with the programs of its own release: those of another one refuse it.

@@ -42,8 +42,8 @@ pub(crate) fn realised(text: &str) -> String {
 }
 
 /// Exchanges the CPUs 0 and 1 of a site file, whose first partition then has a pool of Xen's for
-/// itself. CPU 0 remains dom0's: a domain that shares it is switched to all the time, and the
-/// emulator delivers some of its interrupts twice then, which a kernel of Linux never survived.
+/// itself. CPU 0 remains dom0's: in the emulator a kernel of Linux seldom survives to share it (see
+/// the lab's README).
 fn with_cpu_0_last(text: &str) -> String {
     let pieces = text.split("cpus = [0]").map(|piece| piece.replace("cpus = [1]", "cpus = [0]"));
     pieces.collect::<Vec<_>>().join("cpus = [1]")
