@@ -2,6 +2,7 @@
 
 use quietcore_units::{ByteSize, CpuSet};
 
+use crate::plan::cpu_words;
 use crate::site::ContainerRuntime;
 
 /// The facts that decide what a machine can do: plain data, gathered by others.
@@ -9,6 +10,14 @@ use crate::site::ContainerRuntime;
 pub struct Machine {
     /// CPUs that are online.
     pub online: CpuSet,
+    /// Those of them that threads of this process can be bound to: others are not in its control
+    /// group.
+    pub usable: CpuSet,
+    /// Those that a partition can have in a control group that is made for it, as containers are
+    /// given and controls make.
+    pub own_group: CpuSet,
+    /// `true` if the control `load-balance` makes such a group, as under version 2 of cgroups.
+    pub load_balance_moves: bool,
     /// CPUs that the kernel keeps free of ordinary tasks (`isolcpus` or an isolated cpuset).
     pub isolated: CpuSet,
     /// Memory that programs can still have.
@@ -54,6 +63,40 @@ pub struct Machine {
     /// Real-time run time that new control groups can be given, in µs a second of each CPU; `None`
     /// where groups need none.
     pub container_real_time_us: Option<i64>,
+}
+
+impl Machine {
+    /// Says which of these CPUs aren't online; `None` if all are.
+    pub fn offline(&self, cpus: &CpuSet) -> Option<Obstacle> {
+        let missing = cpus.without(&self.online);
+        let is = if missing.len() == 1 { "is" } else { "are" };
+        (!missing.is_empty()).then(|| Obstacle {
+            what: format!("{} {is} not online on this machine", cpu_words(&missing)),
+            remedy: format!("choose from {}", cpu_words(&self.usable)),
+        })
+    }
+
+    /// Says why threads of this process can't be bound to all of these CPUs; `None` if they can.
+    pub fn unusable(&self, cpus: &CpuSet) -> Option<Obstacle> {
+        self.beyond(cpus, &self.usable)
+    }
+
+    /// Says which of these CPUs aren't among those that can be had; `None` if all are.
+    pub(crate) fn beyond(&self, cpus: &CpuSet, usable: &CpuSet) -> Option<Obstacle> {
+        let barred = cpus.without(usable);
+        self.offline(cpus).or_else(|| {
+            (!barred.is_empty()).then(|| Obstacle {
+                what: format!(
+                    "the control group that this runs in may use {} only, and not {}",
+                    cpu_words(usable),
+                    cpu_words(&barred)
+                ),
+                remedy: "choose from those, or start it in a control group that has them all \
+                         (`AllowedCPUs=` of systemd, `--cpuset-cpus` of a container)"
+                    .to_owned(),
+            })
+        })
+    }
 }
 
 /// Ways of a cache that can be assigned.

@@ -18,6 +18,7 @@ use quietcore_clock::TimeCalibration;
 use quietcore_units::Scheduling;
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 
 pub use fake::Fake;
@@ -102,6 +103,10 @@ pub trait Attempts {
     /// Tries a policy on a thread that ends at once.
     fn schedule(&self, scheduling: Scheduling) -> Attempt;
 
+    /// Tries to bind a thread to all CPUs, and returns those that it got: what the control groups
+    /// of this process leave to it, whatever its own affinity is.
+    fn grantable_cpus(&self) -> Reading<CpuList>;
+
     /// Tries SCHED_FIFO in a new cgroup below `place`, which is removed again.
     fn schedule_in_fresh_cgroup(&self, place: &CgroupPlace) -> FreshCgroup;
 
@@ -132,6 +137,10 @@ impl Attempts for Live {
 
     fn schedule(&self, scheduling: Scheduling) -> Attempt {
         scheduling::attempt(scheduling)
+    }
+
+    fn grantable_cpus(&self) -> Reading<CpuList> {
+        scheduling::grantable_cpus().map_err(|error| crate::error_text(&error)).into()
     }
 
     fn schedule_in_fresh_cgroup(&self, place: &CgroupPlace) -> FreshCgroup {

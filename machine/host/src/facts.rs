@@ -34,7 +34,10 @@ use crate::source::Source;
 use processor::{cache, clock, cpu, power};
 
 pub use activity::{Activity, Steal};
-pub use cgroup::{CgroupArrangement, CgroupMount, CgroupPlaceError, Cgroups, Containers};
+pub use cgroup::{
+    CgroupArrangement, CgroupMount, CgroupPlaceError, Cgroups, Containers, ENTERED, GROUP_PREFIX,
+    OTHERS_GROUP,
+};
 pub use firmware::Firmware;
 pub use interrupts::{Interrupt, Interrupts};
 pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
@@ -112,7 +115,7 @@ impl Facts {
             power: power::read(source),
             caches: cache::read(source, attempts),
             scheduler: scheduler::read(source, attempts, &cgroups),
-            limits: scheduler::read_limits(source),
+            limits: scheduler::read_limits(source, attempts),
             memory: memory::read(source),
             interrupts: interrupts::read(source),
             virtualization: virtualization::read(source, attempts),

@@ -5,7 +5,7 @@ pub mod cpu_use;
 pub mod running_partitions;
 
 use quietcore_site::{CacheWays, ContainerRuntime, Machine, Obstacle};
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, CpuSet};
 
 use crate::attempts::{Attempts as _, Live};
 use crate::facts::{self, Facts};
@@ -21,6 +21,9 @@ impl Facts {
         let kib = |reading: &crate::Reading<u64>| reading.get().copied().unwrap_or_default();
         Machine {
             online: self.cpu.online.get().copied().unwrap_or_default().0,
+            usable: self.usable_cpus(),
+            own_group: self.cpus_of_own_group(),
+            load_balance_moves: self.cgroups.mount_of("cpuset").is_none(),
             isolated: self.cpu.isolated.get().copied().unwrap_or_default().0,
             memory_available: ByteSize::new(kib(&self.memory.available_kib).saturating_mul(1024)),
             memory_lock_limit: self.memory_lock_limit(),
@@ -48,6 +51,23 @@ impl Facts {
                 .collect(),
             container_real_time_us: self.container_real_time_us(),
         }
+    }
+
+    /// Returns the CPUs that a partition of this process can be pinned to. Those of running sites
+    /// count, since they are free once these are down.
+    pub(crate) fn usable_cpus(&self) -> CpuSet {
+        let online = self.cpu.online.get().copied().unwrap_or_default().0;
+        match self.limits.grantable_cpus.get() {
+            Some(granted) => online.intersection(&granted.0.union(&self.cgroups.cpus_of_sites.0)),
+            None => online,
+        }
+    }
+
+    /// Returns the CPUs that a partition can have in a group that is made for it.
+    fn cpus_of_own_group(&self) -> CpuSet {
+        let root = self.cgroups.root_cpus.get().copied().unwrap_or_default().0;
+        let online = self.cpu.online.get().copied().unwrap_or_default().0;
+        self.usable_cpus().union(&root.intersection(&online))
     }
 
     /// Returns the network cards, and what stands in the way of giving each to a guest.

@@ -1,6 +1,6 @@
-//! Reading files that a person names, with size limits and clear errors.
+//! Files and folders that a person names: read with size limits, made, refused with clear errors.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::status::Failure;
 
-/// The path that stands for standard input.
+/// The path that stands for standard input; nothing is written to it.
 const STANDARD_INPUT: &str = "-";
 
-/// A file that can't be read.
+/// A file that can't be read, or a path that can't be written to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
     /// The operating system refused to read it.
@@ -28,6 +28,16 @@ pub(crate) enum FileError {
     #[error("`{}` is no plain file; for what another program writes, give `-` and pipe it in",
         path.display())]
     NotPlain { path: PathBuf },
+    /// The operating system refused to make it, or a file is there.
+    #[error("`{}` can't be made a folder; name another one", path.display())]
+    NoFolder {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// The path to write to stands for standard input.
+    #[error("{option} -: `-` is no path to write to; for one of that very name, give `./-`")]
+    StandardInput { option: &'static str },
 }
 
 /// Reads a plain file of at most `limit` bytes, or standard input for `-`. Reads one byte more of a
@@ -41,7 +51,7 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, FileError> {
         input.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         return Ok(bytes);
     }
-    let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
+    let kind = fs::metadata(path).map_err(unreadable)?.file_type();
     if kind.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
@@ -57,6 +67,19 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(not_plain()),
         Err(error) => Err(unreadable(error)),
     }
+}
+
+/// Makes a folder and those above it, where they are not there.
+pub(crate) fn make_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(|source| FileError::NoFolder { path: path.to_owned(), source })
+}
+
+/// Refuses `-` as the path that an option names for what is written.
+pub(crate) fn refuse_dash(option: &'static str, path: &Path) -> Result<(), FileError> {
+    if path == Path::new(STANDARD_INPUT) {
+        return Err(FileError::StandardInput { option });
+    }
+    Ok(())
 }
 
 /// A site file with the bytes it was read from.
@@ -121,7 +144,7 @@ mod tests {
     fn a_file_is_read_up_to_its_limit_and_one_byte_more() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("site.toml");
-        std::fs::write(&file, [b'x'; 300]).unwrap();
+        fs::write(&file, [b'x'; 300]).unwrap();
         assert_eq!(read(&file, 100).unwrap().len(), 101);
         assert_eq!(read(&file, 300).unwrap().len(), 300);
         assert!(refused(&folder.path().display().to_string()).contains("can't be read"));

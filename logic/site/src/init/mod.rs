@@ -303,10 +303,10 @@ fn length(example: Example) -> String {
 
 /// The CPU for the partition, and the others.
 fn split(machine: &Machine) -> (CpuId, CpuSet) {
-    let isolated = machine.online.intersection(&machine.isolated);
-    let from = if isolated.is_empty() { machine.online } else { isolated };
+    let isolated = machine.usable.intersection(&machine.isolated);
+    let from = if isolated.is_empty() { machine.usable } else { isolated };
     let own = from.iter().last().or(CpuId::new(0)).expect("CPU 0 is below the limit");
-    (own, machine.online.without(&CpuSet::from_iter([own])))
+    (own, machine.usable.without(&CpuSet::from_iter([own])))
 }
 
 /// Few CPUs as an array of numbers, many in list notation.

@@ -160,7 +160,7 @@ fn controlled(machine: &Machine, controls: &[Control]) -> Machine {
 
 /// The housekeeping CPUs as written, else every online CPU that no partition claims.
 fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
-    site.housekeeping().unwrap_or_else(|| machine.online.without(&site.claimed_cpus()))
+    site.housekeeping().unwrap_or_else(|| machine.usable.without(&site.claimed_cpus()))
 }
 
 /// Lists the steps of a site called `name`, turn by turn.
@@ -205,7 +205,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     let is_changed = !controls.is_empty() || !reserved.is_empty();
     steps.extend(reserved);
     steps.extend(loads(site, profile, machine));
-    steps.extend(neighbours(site, profile, machine.online.without(&cpus)));
+    steps.extend(neighbours(site, profile, machine.usable.without(&cpus)));
     for partition in &partitions {
         steps.push(Step::CreateExchange { partition: partition.name.clone() });
     }
@@ -413,7 +413,7 @@ fn granted(asked: Scheduling, backend: Backend, pinned: bool, machine: &Machine)
 fn load_cpus(place: LoadPlace, site: &Site, machine: &Machine) -> Option<CpuSet> {
     match place {
         LoadPlace::Anywhere => None,
-        LoadPlace::OtherCpus => Some(machine.online.without(&site.claimed_cpus())),
+        LoadPlace::OtherCpus => Some(machine.usable.without(&site.claimed_cpus())),
         LoadPlace::SameCpu => Some(site.claimed_cpus()),
     }
 }

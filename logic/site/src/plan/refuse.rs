@@ -5,14 +5,16 @@ mod demand;
 mod neighbours;
 mod network;
 
-use quietcore_units::{ByteSize, CpuSet, Wake};
+use quietcore_units::{ByteSize, Wake};
 use quietcore_wording::either;
 
-use crate::backend::{Backend, MemoryForm};
+use crate::backend::{Backend, HostRequirement, MemoryForm};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{Accelerator, Load, LoadPlace, Partition, ProbeName, Profile, Scheduling, Site};
+use crate::site::{
+    Accelerator, Control, Load, LoadPlace, Partition, ProbeName, Profile, Scheduling, Site,
+};
 use crate::words::{exact_size, policy};
 
 /// The part of the available memory that loads may fill: 8 tenths.
@@ -86,21 +88,20 @@ impl Refusals<'_> {
         }
     }
 
-    /// CPUs that aren't there.
-    fn online(&mut self, key: &str, cpus: &CpuSet) {
-        let missing = cpus.without(&self.machine.online);
-        if missing.is_empty() {
-            return;
+    /// CPUs that aren't there, or that threads of this process can't be bound to.
+    fn cpus(&mut self, key: &str, obstacle: Option<Obstacle>) {
+        if let Some(Obstacle { what, remedy }) = obstacle {
+            self.refuse(key, what, remedy);
         }
-        let is = if missing.len() == 1 { "is" } else { "are" };
-        let reason = format!("{} {is} not online on this machine", cpu_words(&missing));
-        let remedy = format!("choose from {}", cpu_words(&self.machine.online));
-        self.refuse(key, reason, remedy);
     }
 
     fn host(&mut self) {
         match self.site.housekeeping() {
-            Some(cpus) => self.online("host.housekeeping", &cpus),
+            // What is bound there runs on those that can be had.
+            Some(cpus) if cpus.intersection(&self.machine.usable).is_empty() => {
+                self.cpus("host.housekeeping", self.machine.unusable(&cpus));
+            }
+            Some(cpus) => self.cpus("host.housekeeping", self.machine.offline(&cpus)),
             None if housekeeping(self.site, self.machine).is_empty() => self.refuse(
                 "host.housekeeping",
                 "the partitions claim every CPU, so none is left for the rest of the system"
@@ -109,7 +110,7 @@ impl Refusals<'_> {
             ),
             None => {}
         }
-        let rest = self.machine.online.without(&self.site.claimed_cpus());
+        let rest = self.machine.usable.without(&self.site.claimed_cpus());
         if !self.site.controls().is_empty() && rest.is_empty() {
             self.refuse(
                 "host.controls",
@@ -121,7 +122,8 @@ impl Refusals<'_> {
 
     fn partition(&mut self, partition: &Partition, reserved: &mut u64) {
         let key = |rest: &str| format!("partition.{}.{rest}", partition.name);
-        self.online(&key("vcr.cpus"), &partition.vcr.cpus);
+        let obstacle = self.beyond_reach(partition);
+        self.cpus(&key("vcr.cpus"), obstacle);
         self.backend(partition, &key("backend"));
         if let Some(memory) = partition.memory_most() {
             *reserved = reserved.saturating_add(memory.get());
@@ -143,6 +145,25 @@ impl Refusals<'_> {
         self.channels(partition, &key);
         self.spinning(partition, &key);
         self.demand(partition, &key);
+    }
+
+    /// Says which CPUs of a partition it can't be given, and how they can be had. A domain's are
+    /// Xen's; containers and two controls have control groups of their own.
+    fn beyond_reach(&self, partition: &Partition) -> Option<Obstacle> {
+        let (machine, cpus) = (self.machine, &partition.vcr.cpus);
+        let declaration = partition.declaration();
+        if declaration.requires == HostRequirement::Xen {
+            return machine.offline(cpus);
+        }
+        let campaign = self.site.controls_of_campaign();
+        let moves = |control: &Control| match control {
+            Control::Programs => true,
+            Control::LoadBalance => machine.load_balance_moves,
+            _ => false,
+        };
+        let is_moved = self.site.controls().iter().chain(&campaign).any(moves);
+        let has_group = machine.root && (declaration.has_control_group || is_moved);
+        machine.beyond(cpus, if has_group { &machine.own_group } else { &machine.usable })
     }
 
     fn backend(&mut self, partition: &Partition, key: &str) {
@@ -337,7 +358,7 @@ impl Refusals<'_> {
                 "take the probe out, or write the network interface of the card",
             );
         }
-        let other = self.machine.online.without(&self.site.claimed_cpus());
+        let other = self.machine.usable.without(&self.site.claimed_cpus());
         for probe in &self.site.campaign().probes {
             if let Some(what) = probe.needs_other_cpus().filter(|_| other.is_empty()) {
                 self.refuse(
@@ -361,7 +382,7 @@ impl Refusals<'_> {
 
     fn profile(&mut self, profile: &Profile, reserved: u64) {
         let name = &profile.name;
-        let other = self.machine.online.without(&self.site.claimed_cpus());
+        let other = self.machine.usable.without(&self.site.claimed_cpus());
         let own = profile.pinned && profile.controls.as_ref().is_some_and(|own| !own.is_empty());
         if other.is_empty() && own {
             self.refuse(

@@ -90,6 +90,48 @@ fn cpus_that_are_not_there_are_refused() {
     assert_eq!((refusals[0].place.position.line, refusals[0].place.position.column), (7, 8));
 }
 
+/// Goal: a CPU that is online and that no thread here can have is refused, with a way out.
+/// Containers and two controls have groups of their own.
+#[test]
+fn cpus_outside_of_the_control_group_are_refused() {
+    let (usable, own_group) = ("0,2".parse().unwrap(), "0-2".parse().unwrap());
+    let bounded = Machine { usable, own_group, ..machine(4) };
+    let site = site_with("cpus = \"1-2\"", "[host]\nhousekeeping = [3]");
+    refused(&site, &bounded, "partition.a.vcr.cpus", "may use CPUs 0,2 only, and not CPU 1");
+    refused(&site, &bounded, "partition.a.vcr.cpus", "`AllowedCPUs=` of systemd");
+    refused(&site, &bounded, "host.housekeeping", "and not CPU 3");
+    refused(&site_with("cpus = [7]", ""), &bounded, "partition.a.vcr.cpus", "is not online");
+    let with = |control: &str, cpu: u32| {
+        let house = 4 - cpu;
+        let host = format!("[host]\nhousekeeping = [0, {house}]\ncontrols = [\"{control}\"]");
+        site_with(&format!("cpus = [{cpu}]"), &host)
+    };
+    for control in ["load-balance", "programs"] {
+        assert!(plan(&with(control, 1), &bounded).is_ok(), "{control}, with one CPU for the rest");
+        refused(
+            &with(control, 3),
+            &bounded,
+            "partition.a.vcr.cpus",
+            "CPUs 0-2 only, and not CPU 3",
+        );
+        let user = Machine { root: false, ..bounded.clone() };
+        refused(&with(control, 1), &user, "partition.a.vcr.cpus", "and not CPU 1");
+    }
+    let first = Machine { load_balance_moves: false, ..bounded.clone() };
+    refused(&with("load-balance", 1), &first, "partition.a.vcr.cpus", "and not CPU 1");
+    // Loads and whatever else is on other CPUs stay within the group.
+    let loaded = site_with("cpus = [2]", "[campaign]\nprofiles = [\"tp4\"]");
+    let steps = plan(&loaded, &bounded).unwrap().steps;
+    let places = steps.iter().filter_map(|step| match step {
+        Step::StartLoad { cpus, .. } => Some(*cpus),
+        _ => None,
+    });
+    let places: Vec<_> = places.collect();
+    assert!(!places.is_empty() && places.iter().all(|it| *it == Some("0".parse().unwrap())));
+    let alone = Machine { usable: "2".parse().unwrap(), ..bounded };
+    refused(&loaded, &alone, "host.housekeeping", "none is left for the rest");
+}
+
 #[test]
 fn a_machine_without_a_free_cpu_is_refused_unless_accepted() {
     let all = site_with("cpus = \"0-1\"", "[campaign]\nprofiles = [\"tp2\"]");

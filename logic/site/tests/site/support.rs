@@ -10,6 +10,9 @@ use quietcore_units::{ByteSize, CpuId, CpuSet};
 pub(crate) fn machine(cpu_count: u32) -> Machine {
     Machine {
         online: (0..cpu_count).filter_map(CpuId::new).collect(),
+        usable: (0..cpu_count).filter_map(CpuId::new).collect(),
+        own_group: (0..cpu_count).filter_map(CpuId::new).collect(),
+        load_balance_moves: true,
         isolated: CpuSet::EMPTY,
         memory_available: ByteSize::new(8 << 30),
         memory_lock_limit: None,

@@ -7,6 +7,7 @@ use quietcore_clock::{Sequence, TimeCalibration};
 use quietcore_units::Scheduling;
 
 use super::{Attempt, Attempts, CgroupPlace, CpuidWords, FreshCgroup, GuestSpeed, Timestamping};
+use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 
 /// Answers what its fields say. As made by [`Fake::granting`], everything is granted and native.
@@ -18,6 +19,8 @@ pub struct Fake {
     pub fifo: Attempt,
     /// The answer to SCHED_DEADLINE.
     pub deadline: Attempt,
+    /// The CPUs that a thread can be bound to.
+    pub grantable_cpus: Reading<CpuList>,
     /// The answer to SCHED_FIFO in a new cgroup.
     pub fresh_cgroup: FreshCgroup,
     /// The costs of the calibration, in additions of 0.3 ns, in the order of [`Sequence::ALL`].
@@ -35,6 +38,7 @@ impl Fake {
             cpuid: BTreeMap::new(),
             fifo: Attempt::Succeeded,
             deadline: Attempt::Succeeded,
+            grantable_cpus: Reading::Absent,
             fresh_cgroup: FreshCgroup {
                 as_made: Attempt::Succeeded,
                 ..FreshCgroup::not_tried("not needed")
@@ -75,6 +79,10 @@ impl Attempts for Fake {
             Scheduling::Deadline { .. } => self.deadline.clone(),
             Scheduling::Other => Attempt::Succeeded,
         }
+    }
+
+    fn grantable_cpus(&self) -> Reading<CpuList> {
+        self.grantable_cpus.clone()
     }
 
     fn schedule_in_fresh_cgroup(&self, _place: &CgroupPlace) -> FreshCgroup {

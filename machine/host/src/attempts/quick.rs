@@ -7,6 +7,7 @@ use quietcore_units::Scheduling;
 
 use super::Timestamping;
 use super::{Attempt, Attempts, CgroupPlace, CpuidWords, FreshCgroup, GuestSpeed, Live};
+use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 
 const REASON: &str = "not tried, since it takes time";
@@ -22,6 +23,10 @@ impl Attempts for Quick {
 
     fn schedule(&self, scheduling: Scheduling) -> Attempt {
         Live.schedule(scheduling)
+    }
+
+    fn grantable_cpus(&self) -> Reading<CpuList> {
+        Live.grantable_cpus()
     }
 
     fn schedule_in_fresh_cgroup(&self, _: &CgroupPlace) -> FreshCgroup {

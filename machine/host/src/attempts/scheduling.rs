@@ -12,10 +12,11 @@ use std::io;
 use std::mem::size_of;
 use std::thread;
 
-use quietcore_units::{Nanos, Scheduling};
-use rustix::thread::{CpuSet as Affinity, sched_setaffinity};
+use quietcore_units::{CpuId, Nanos, Scheduling};
+use rustix::thread::{CpuSet as Affinity, sched_getaffinity, sched_setaffinity};
 
 use super::Attempt;
+use crate::cpu_list::CpuList;
 
 /// Runs `work` on a thread that is bound to one CPU; `None` where it can't be.
 pub(super) fn on_cpu<T: Send + 'static>(
@@ -33,6 +34,21 @@ pub(super) fn on_cpu<T: Send + 'static>(
         Some(work())
     });
     thread.ok()?.join().ok()?
+}
+
+/// Binds a thread of its own to all CPUs, of which the kernel leaves out those that aren't there
+/// and those outside of the cpusets of this process.
+pub(super) fn grantable_cpus() -> io::Result<CpuList> {
+    let thread = thread::Builder::new().spawn(|| -> io::Result<CpuList> {
+        let mut affinity = Affinity::new();
+        let all = 0..Affinity::MAX_CPU;
+        all.clone().for_each(|cpu| affinity.set(cpu));
+        sched_setaffinity(None, &affinity)?;
+        let got = sched_getaffinity(None)?;
+        let cpu = |number: usize| CpuId::new(u32::try_from(number).ok()?);
+        Ok(CpuList(all.filter(|number| got.is_set(*number)).filter_map(cpu).collect()))
+    });
+    thread?.join().map_err(|_| io::Error::other("the trying thread panicked"))?
 }
 
 /// Tries the policy on a thread of its own.
@@ -131,6 +147,14 @@ mod tests {
     #[test]
     fn a_priority_that_does_not_exist_is_refused() {
         assert!(matches!(attempt(Scheduling::fifo(100)), Attempt::Refused(_)));
+    }
+
+    /// An affinity is no limit: a thread can be given all CPUs of its control group again.
+    #[test]
+    fn cpus_are_granted_beyond_the_affinity_of_the_asking_thread() {
+        let all = grantable_cpus().unwrap();
+        let first = all.numbers().next().unwrap();
+        assert_eq!(on_cpu(first, || grantable_cpus().unwrap()), Some(all));
     }
 
     #[test]

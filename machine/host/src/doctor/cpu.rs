@@ -8,6 +8,7 @@ use crate::reading::Reading;
 
 pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(count(view));
+    findings.extend(group_cpus(view));
     findings.extend(partition_cpus(view));
     findings.push(smt(view));
     findings.push(core_types(view));
@@ -37,23 +38,45 @@ fn count(view: &View<'_>) -> Finding {
     }
 }
 
+/// A control group that lacks CPUs of the machine, which no partition can have then.
+fn group_cpus(view: &View<'_>) -> Option<Finding> {
+    let granted = &view.facts.limits.grantable_cpus;
+    let online = view.facts.cpu.online.get().filter(|_| !granted.is_absent())?;
+    let usable = CpuList(view.facts.usable_cpus());
+    let barred = CpuList(online.0.without(&usable.0));
+    let draft = finding("group-cpus", Area::Cpu, "CPUs of the control group")
+        .right("each CPU that a partition shall have")
+        .effect("no thread of Quietcore can be bound to another CPU, whatever its rights are")
+        .fix(OTHER_GROUP);
+    Some(match granted.unreadable() {
+        Some(_) => draft.without(granted),
+        None if barred.0.is_empty() => draft.read(format!("all that are online ({online})")).ok(),
+        None => draft.read(format!("{usable} of {online}")).advice(),
+    })
+}
+
+const OTHER_GROUP: &str = "start Quietcore in a control group that has them: `AllowedCPUs=` of \
+                           systemd, `--cpuset-cpus` of a container; by hand, `cpuset.cpus`";
+
 /// Only with a partition: it must stand on CPUs that exist and that this process may use.
 fn partition_cpus(view: &View<'_>) -> Option<Finding> {
     let wanted = view.partition?;
     let online = view.facts.cpu.online.get().copied().unwrap_or_default();
-    let allowed = view.facts.limits.allowed_cpus.get().copied().unwrap_or(online);
+    let usable = CpuList(view.facts.usable_cpus());
     let missing = CpuList(wanted.0.without(&online.0));
-    let forbidden = CpuList(wanted.0.intersection(&online.0).without(&allowed.0));
+    let forbidden = CpuList(wanted.0.intersection(&online.0).without(&usable.0));
     let draft = finding("partition-cpus", Area::Cpu, "CPUs of the partition")
-        .read(format!("wanted {wanted}; online {online}; allowed to this process {allowed}"))
-        .right("each of them online and allowed")
+        .read(format!("wanted {wanted}; online {online}; in this control group {usable}"))
+        .right("each of them online and in the control group")
         .effect("the partition can't be placed");
     Some(if !missing.0.is_empty() {
         draft
             .fix(format!("take other CPUs in the site file, or bring {missing} online"))
             .conformance()
     } else if !forbidden.0.is_empty() {
-        draft.fix(format!("start Quietcore in a cpuset that contains {forbidden}")).conformance()
+        draft
+            .fix(format!("take others than {forbidden} in the site file, or {OTHER_GROUP}"))
+            .conformance()
     } else {
         draft.ok()
     })

@@ -119,11 +119,34 @@ fn a_partition_on_cpus_that_do_not_exist_is_refused() {
 #[test]
 fn a_partition_outside_the_cpuset_of_this_process_is_refused() {
     let mut machine = Machine::tuned();
+    // An affinity is no limit: Quietcore binds its threads beyond it.
     machine.write("proc/self/status", "Uid:\t0\t0\nCpus_allowed_list:\t0-2\n");
+    let findings = examine(&machine.facts(), Some(&cpus("2-3")));
+    assert_eq!(find(&findings, "partition-cpus").severity, Severity::Ok);
+    machine.attempts.grantable_cpus = Reading::Read("0-2".parse().unwrap());
     let findings = examine(&machine.facts(), Some(&cpus("2-3")));
     let finding = find(&findings, "partition-cpus");
     assert_eq!(finding.severity, Severity::Conformance);
-    assert!(finding.fix.contains("contains 3"), "{}", finding.fix);
+    assert!(finding.read.ends_with("in this control group 0-2"), "{}", finding.read);
+    assert!(finding.fix.contains("take others than 3"), "{}", finding.fix);
+    let finding = one(&machine, "group-cpus");
+    assert_eq!((finding.severity, finding.read.as_str()), (Severity::Advice, "0-2 of 0-3"));
+    assert!(finding.fix.contains("`AllowedCPUs=`"), "{}", finding.fix);
+}
+
+#[test]
+fn cpus_of_sites_that_run_are_those_of_this_group_too() {
+    let mut machine = Machine::tuned();
+    machine.attempts.grantable_cpus = Reading::Read("0-1".parse().unwrap());
+    for (group, cpu, kind) in [("press", "2", "isolated"), ("axis", "3", "member")] {
+        let at = |name: &str| format!("sys/fs/cgroup/quietcore-{group}/{name}");
+        machine.write(&at("cpuset.cpus"), cpu);
+        machine.write(&at("cpuset.cpus.partition"), kind);
+        machine.write(&at("cgroup.procs"), "4711\n");
+    }
+    assert_eq!(machine.facts().machine().usable, "0-2".parse().unwrap());
+    machine.write("sys/fs/cgroup/quietcore-press/cgroup.procs", "");
+    assert_eq!(machine.facts().machine().usable, "0-1".parse().unwrap(), "nothing is left of it");
 }
 
 #[test]

@@ -5,10 +5,18 @@ mod containers;
 use serde::{Deserialize, Serialize};
 
 use crate::attempts::{CgroupPlace, CgroupVersion};
+use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 use crate::source::Source;
 
 pub use containers::Containers;
+
+/// The beginning of the names of all groups that Quietcore makes.
+pub const GROUP_PREFIX: &str = "quietcore-";
+/// The beginning of the rest of the name of a group that partitions enter, under version 1.
+pub const ENTERED: &str = "of-";
+/// The group of all CPUs that no partition has, under version 1; one for all sites.
+pub const OTHERS_GROUP: &str = "quietcore-others";
 
 /// The division of the controllers between the two interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +45,12 @@ pub struct Cgroups {
     pub delegated_controllers: Reading<Vec<String>>,
     /// Readable if this process may make groups below its own.
     pub may_make_groups: Reading<()>,
+    /// The CPUs that running sites keep in cpusets of their own, which no other group has then.
+    #[serde(default)]
+    pub cpus_of_sites: CpuList,
+    /// The CPUs that a new group at the root of the hierarchy can have, as this process sees it.
+    #[serde(default)]
+    pub root_cpus: Reading<CpuList>,
     /// Why no list of mounts could be read, if that is so.
     pub mounts_unreadable: Option<String>,
 }
@@ -142,6 +156,8 @@ fn read(source: &Source, process: &str) -> Cgroups {
         unified_controllers: Reading::Absent,
         delegated_controllers: Reading::Absent,
         may_make_groups: Reading::Absent,
+        cpus_of_sites: CpuList::default(),
+        root_cpus: Reading::Absent,
         mounts_unreadable: table.unreadable().map(str::to_owned),
     };
     if let Some(unified) = cgroups.unified() {
@@ -150,10 +166,41 @@ fn read(source: &Source, process: &str) -> Cgroups {
         cgroups.unified_controllers = source.words(&root);
         cgroups.delegated_controllers = source.words(&own);
     }
+    if let Some(mount) = cgroups.mount_of("cpuset").or_else(|| cgroups.unified()) {
+        let (folder, version) = (&mount.folder, mount.version);
+        let of_root = match version {
+            CgroupVersion::V1 => "cpuset.effective_cpus",
+            CgroupVersion::V2 => "cpuset.cpus.effective",
+        };
+        let root_cpus = source.value(&format!("{folder}/{of_root}"));
+        cgroups.cpus_of_sites = cpus_of_sites(source, folder, version);
+        cgroups.root_cpus = root_cpus;
+    }
     if let Some(mount) = cgroups.mount_of("cpu").or_else(|| cgroups.unified()) {
         cgroups.may_make_groups = source.opens(&format!("{}/cgroup.procs", mount.own_folder()));
     }
     cgroups
+}
+
+/// The CPUs that running sites keep from all other groups, by groups at the root of the hierarchy.
+fn cpus_of_sites(source: &Source, folder: &str, version: CgroupVersion) -> CpuList {
+    let keeps = |group: &&String| {
+        let at = |name: &str| format!("{folder}/{group}/{name}");
+        let is_kept = match version {
+            CgroupVersion::V1 => group.starts_with(&format!("{GROUP_PREFIX}{ENTERED}")),
+            CgroupVersion::V2 => {
+                let kind = source.text(&at("cpuset.cpus.partition"));
+                group.starts_with(GROUP_PREFIX) && kind.get().is_some_and(|kind| kind != "member")
+            }
+        };
+        // A supervisor that was killed leaves its group without a process.
+        is_kept && source.text(&at("cgroup.procs")).get().is_some_and(|all| !all.is_empty())
+    };
+    let groups = source.entries(folder);
+    let groups = groups.get().into_iter().flatten().filter(keeps);
+    let lists = groups.map(|group| source.value(&format!("{folder}/{group}/cpuset.cpus")));
+    let sets = lists.filter_map(|list: Reading<CpuList>| list.get().copied());
+    sets.fold(CpuList::default(), |all, set| CpuList(all.0.union(&set.0)))
 }
 
 /// Joins the table of mounts with the groups that this process is in.

@@ -73,8 +73,11 @@ pub struct Limits {
     pub locked_memory_bytes: Reading<Limit>,
     /// Effective capabilities as a bit mask.
     pub capabilities: Reading<u64>,
-    /// The CPUs that this process may run on.
+    /// The CPUs that this process may run on, by its affinity.
     pub allowed_cpus: Reading<CpuList>,
+    /// The CPUs that its control groups leave to its threads.
+    #[serde(default)]
+    pub grantable_cpus: Reading<CpuList>,
     /// A seccomp filter is in place.
     pub seccomp: Reading<u32>,
 }
@@ -117,7 +120,7 @@ fn rt_group(source: &Source, cgroups: &Cgroups) -> Reading<bool> {
     source.exists(&format!("{}/cpu.rt_runtime_us", mount.folder))
 }
 
-pub(super) fn read_limits(source: &Source) -> Limits {
+pub(super) fn read_limits(source: &Source, attempts: &impl Attempts) -> Limits {
     let status = source.text("/proc/self/status");
     let limits = source.text("/proc/self/limits");
     let of_status = |name: &str| super::field_of(&status, name);
@@ -141,6 +144,7 @@ pub(super) fn read_limits(source: &Source) -> Limits {
         }),
         allowed_cpus: of_status("Cpus_allowed_list")
             .and_then(|list| crate::source::parsed(&list, "/proc/self/status")),
+        grantable_cpus: attempts.grantable_cpus(),
         seccomp: of_status("Seccomp")
             .and_then(|mode| crate::source::parsed(&mode, "/proc/self/status")),
     }

@@ -96,9 +96,16 @@ pub struct RunningPartition {
 impl RunningPartition {
     /// Finds all of them but those that this process has started, ordered by their processes.
     pub fn find_others(source: &Source) -> Vec<Self> {
+        Self::find_others_but(source, &[])
+    }
+
+    /// Finds all of them but those that this process has started and those of the processes
+    /// `known`, of which no file is read: that would hold up a process that maps memory.
+    pub fn find_others_but(source: &Source, known: &[u32]) -> Vec<Self> {
         let own = ProcessName::own(source);
         let processes = source.numbered("/proc", "");
-        processes.into_iter().filter_map(|process| Self::read(source, process, &own)).collect()
+        let processes = processes.into_iter().filter(|process| !known.contains(process));
+        processes.filter_map(|process| Self::read(source, process, &own)).collect()
     }
 
     fn read(source: &Source, process: u32, own: &ProcessName) -> Option<Self> {

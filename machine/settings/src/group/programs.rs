@@ -20,12 +20,11 @@ use rustix::param::clock_ticks_per_second;
 
 use crate::setting::{SettingError, cpus};
 use quietcore_host::Source;
+use quietcore_host::facts::GROUP_PREFIX;
 use quietcore_host::process::ThreadFacts;
 
 pub(crate) const EVERYWHERE: &str = "everywhere";
 pub(crate) const APART: &str = "apart";
-/// Prefix of the names of our groups.
-const OURS: &str = "quietcore-";
 /// Looks for threads that began while others were moved.
 const PASSES_MAX: u32 = 100;
 /// The age from which a thread counts, in seconds: the kernel starts helpers of its own in the set
@@ -106,7 +105,8 @@ fn elsewhere(source: &Source, folder: &Path, within: &CpuSet) -> Result<usize, S
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let foreign = below.filter(|entry| !entry.file_name().to_string_lossy().starts_with(OURS));
+    let foreign =
+        below.filter(|entry| !entry.file_name().to_string_lossy().starts_with(GROUP_PREFIX));
     foreign.map(|entry| entry.path()).collect()
 }
 

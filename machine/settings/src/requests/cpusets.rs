@@ -12,17 +12,14 @@ use super::{Asked, Claim};
 use crate::group::{CpusetKind, programs};
 use crate::setting::{Form, Setting};
 use crate::want::Want;
-use quietcore_host::facts::Cgroups;
-
-/// The group of all CPUs that no partition has, under version 1; one for all sites.
-const OTHERS: &str = "quietcore-others";
+use quietcore_host::facts::{Cgroups, ENTERED, GROUP_PREFIX, OTHERS_GROUP};
 
 impl Claim<'_> {
     pub(super) fn load_balance(&self) -> Asked {
         let cgroups = Cgroups::read(self.source);
         if let Some(mount) = cgroups.mount_of("cpuset") {
             let others = Setting::Cpuset {
-                path: format!("{}/{OTHERS}", mount.folder),
+                path: format!("{}/{OTHERS_GROUP}", mount.folder),
                 kind: CpusetKind::Domain,
             };
             let all = format!("{}/cpuset.sched_load_balance", mount.folder);
@@ -40,10 +37,10 @@ impl Claim<'_> {
             let kind = if is_isolated { CpusetKind::Isolated } else { CpusetKind::Exclusive };
             return self.partition(&cgroups, kind);
         };
-        let path = format!("{}/{OTHERS}", mount.folder);
+        let path = format!("{}/{OTHERS_GROUP}", mount.folder);
         let others = Setting::Cpuset { path: path.clone(), kind: CpusetKind::Domain };
         let own = Setting::Cpuset {
-            path: format!("{}/quietcore-of-{}", mount.folder, self.holder),
+            path: format!("{}/{GROUP_PREFIX}{ENTERED}{}", mount.folder, self.holder),
             kind: CpusetKind::Entered,
         };
         vec![
@@ -60,8 +57,10 @@ impl Claim<'_> {
         }
         let Some(mount) = cgroups.unified() else { return Vec::new() };
         let handed_down = format!("{}/cgroup.subtree_control", mount.folder);
-        let own =
-            Setting::Cpuset { path: format!("{}/quietcore-{}", mount.folder, self.holder), kind };
+        let own = Setting::Cpuset {
+            path: format!("{}/{GROUP_PREFIX}{}", mount.folder, self.holder),
+            kind,
+        };
         vec![
             (Setting::file(handed_down, Form::Words), Want::With("cpuset".to_owned())),
             (own, Want::Exactly(self.wanted.cpus.to_string())),

@@ -56,7 +56,7 @@ impl Irq {
         });
         let interrupts = length.whole_times(period);
         let thread = partition.measuring_thread();
-        let others = facts.machine().online.without(&site.claimed_cpus());
+        let others = facts.machine().usable.without(&site.claimed_cpus());
         let plan = IrqPlan {
             period,
             interrupts: interrupts.clamp(1, INTERRUPTS_MAX),

@@ -22,14 +22,14 @@ use quietcore_load::LoadRequest;
 use quietcore_record::class::Class;
 use quietcore_record::record::Record;
 use quietcore_settings::MemoryShare;
-use quietcore_site::LoadKind;
-use quietcore_units::Nanos;
+use quietcore_site::{LoadKind, Machine, Obstacle};
+use quietcore_units::{CPU_LIMIT, CpuId, CpuSet, Nanos};
 
 use crate::arguments::{Probe, ProbeKind};
-use crate::finish;
 use crate::machine;
 use crate::progress::Bar;
 use crate::status::{Failure, Status};
+use crate::{files, finish};
 
 /// The largest number of releases: 3 years at 1 ms.
 const CYCLES_MAX: u64 = 100_000_000_000;
@@ -45,6 +45,22 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         ProbeKind::Osek(request) => osek::run(&request),
         ProbeKind::Irq(request) => irq::run(&request),
     }
+}
+
+/// Returns the problem of an option that names CPUs which a probe can't be pinned to.
+fn unusable(option: &str, cpus: &CpuSet, machine: &Machine) -> Option<String> {
+    let Obstacle { what, remedy } = machine.unusable(cpus)?;
+    Some(format!("{option} {cpus}: {what}; {remedy}"))
+}
+
+/// Returns the CPU that an option asks for, and adds what stands in its way to `problems`.
+fn cpu(option: &str, asked: u32, machine: &Machine, problems: &mut Vec<String>) -> Option<CpuId> {
+    let cpu = CpuId::new(asked);
+    match cpu {
+        Some(cpu) => problems.extend(unusable(option, &CpuSet::from_iter([cpu]), machine)),
+        None => problems.push(format!("{option} {asked}: CPUs are numbered below {CPU_LIMIT}")),
+    }
+    cpu
 }
 
 /// Parses a load such as `sqrt:4`.
@@ -70,6 +86,7 @@ fn by_hand(
     stop: &AtomicBool,
     out: Option<&Path>,
 ) -> Result<Evidence, Failure> {
+    out.map_or(Ok(()), |folder| files::refuse_dash("--out", folder))?;
     for (partition, cpus) in probe.pinned() {
         super::plan::shared::remark_cpus(partition, cpus.iter());
     }

@@ -234,7 +234,7 @@ fn what_cannot_be_measured_is_refused_before_it_begins() {
     }
     let folder = tempfile::tempdir().unwrap();
     for (arguments, words) in [
-        (["--cpu", "1000"], "--cpu 1000: it is not online"),
+        (["--cpu", "1000"], "--cpu 1000: CPU 1000 is not online"),
         (["--from", "100 B"], "too small to be measured; use 1.00 KiB at least"),
         (["--to", "8000 GiB"], "it is too large; use "),
         (["--from", "64 MiB"], "exchange them"),

@@ -217,7 +217,7 @@ fn a_guest_of_another_hypervisor_ends_with_the_tool_that_started_it() {
 fn what_cannot_be_measured_is_refused_before_it_begins() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, words) in [
-        (["--cpu", "1000"], "--cpu 1000: it is not online"),
+        (["--cpu", "1000"], "--cpu 1000: CPU 1000 is not online"),
         (["--loops", "0"], "--loops"),
         (["--loops", "100,100"], "stands there twice"),
         (["--other-tasks", "252"], "252"),

@@ -45,7 +45,7 @@ impl Refusals<'_> {
 
     fn too_few_cpus(&mut self, profile: &Profile, neighbours: &Neighbours) {
         let name = &profile.name;
-        let others = self.machine.online.without(&self.site.claimed_cpus());
+        let others = self.machine.usable.without(&self.site.claimed_cpus());
         if neighbours.places(others).is_some() {
             return;
         }

@@ -138,6 +138,8 @@ mod tests {
             unified_controllers: Reading::Absent,
             delegated_controllers: Reading::Absent,
             may_make_groups: Reading::Read(()),
+            cpus_of_sites: crate::CpuList::default(),
+            root_cpus: Reading::Absent,
             mounts_unreadable: None,
         }
     }

@@ -136,7 +136,7 @@ impl MemoryPlan {
         let last = caches.last().map(|level| level.bytes);
         let (least, most) = (WORKING_SET_MIN, default_most(last, available));
         let sets = Sets { least, most, per_octave: PER_OCTAVE, stride_bytes: STRIDE_BYTES };
-        let others = facts.machine().online.without(&site.claimed_cpus());
+        let others = facts.machine().usable.without(&site.claimed_cpus());
         let workers = u32::try_from(others.len()).unwrap_or(u32::MAX).clamp(1, NEIGHBOURS_MAX);
         let mut plan = Self {
             partition: partition.name.clone(),

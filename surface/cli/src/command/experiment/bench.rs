@@ -70,8 +70,8 @@ impl Bench {
         site.select_profiles(std::slice::from_ref(&self.profile.name))?;
         site.set_length(Length::Duration(length))?;
         site.set_warm_up(self.warm_up)?;
-        let online = self.facts.machine().online;
-        let runs = runs(&site, &self.file.sha256, online, &self.built.programs);
+        let usable = self.facts.machine().usable;
+        let runs = runs(&site, &self.file.sha256, usable, &self.built.programs);
         runs.into_iter().next().ok_or_else(|| Failure::new("quietcore: the site has no profile"))
     }
 
@@ -138,6 +138,7 @@ fn periods(site: &Site) -> impl Iterator<Item = Nanos> {
 pub(super) fn writer(rounds: &Rounds, verb: &str, site: &Site) -> Result<Writer, Failure> {
     let named = || folder_name(&machine::time_of_day(), &format!("{verb}-{}", site.name()));
     let folder: PathBuf = rounds.out.clone().unwrap_or_else(|| Path::new("runs").join(named()));
+    files::refuse_dash("--out", &folder)?;
     Ok(Writer::create(&folder)?)
 }
 

@@ -179,10 +179,10 @@ fn places(
     };
     let own = partition.cpus_in_use();
     let (siblings, claimed) = (siblings(facts, &own), site.claimed_cpus());
-    let online = facts.machine().online;
+    let usable = facts.machine().usable;
     let mut places = Vec::new();
     for placement in wanted {
-        match NeighbourPlacement::of(placement, &own, &siblings, &claimed, &online) {
+        match NeighbourPlacement::of(placement, &own, &siblings, &claimed, &usable) {
             Ok(place) => places.push(place),
             Err(error) => limits.push(format!("{}: {error}", partition.name)),
         }

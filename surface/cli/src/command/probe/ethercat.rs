@@ -11,7 +11,7 @@ use quietcore_record::published;
 use quietcore_record::record::{Measured, Record};
 use quietcore_report::comparison;
 use quietcore_site::{Backend, Machine};
-use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling};
+use quietcore_units::{CpuId, Nanos, Scheduling};
 use serde::Serialize;
 
 use super::super::segment;
@@ -58,7 +58,7 @@ fn wanted(request: &Ethercat, machine: &Machine) -> Result<Probe, Failure> {
             driving.join(", ")
         ));
     }
-    let plan = plan(request, machine.online, problems)?;
+    let plan = plan(request, machine, problems)?;
     let line = if request.interface == SIMULATED {
         Line::Simulated(segment::names(request.subdevices.as_deref())?)
     } else {
@@ -83,11 +83,9 @@ fn wanted(request: &Ethercat, machine: &Machine) -> Result<Probe, Failure> {
 
 /// Returns the plan of the request; all problems of the request become one failure, with those that
 /// were found before.
-fn plan(request: &Ethercat, online: CpuSet, mut problems: Vec<String>) -> Result<Plan, Failure> {
-    if let Some(cpu) = request.cpu
-        && !CpuId::new(cpu).is_some_and(|cpu| online.contains(cpu))
-    {
-        problems.push(format!("--cpu {cpu}: it is not online; online are {online}"));
+fn plan(request: &Ethercat, machine: &Machine, mut problems: Vec<String>) -> Result<Plan, Failure> {
+    if let Some(cpu) = request.cpu {
+        super::cpu("--cpu", cpu, machine, &mut problems);
     }
     let zero = |duration: Option<Nanos>| duration == Some(Nanos::ZERO);
     if zero(request.period) || zero(request.duration) {

@@ -23,7 +23,7 @@ pub(super) fn run(request: &Irq) -> Result<Status, Failure> {
 
 /// Returns the requested probe; all problems of the request become one failure.
 fn wanted(request: &Irq, machine: &Machine) -> Result<Probe, Failure> {
-    let (mut problems, online) = (Vec::new(), machine.online);
+    let (mut problems, usable) = (Vec::new(), machine.usable);
     let backend = request.backend;
     let accelerator = accelerator_of(backend, request.accelerator, machine, &mut problems);
     if request.polls && backend != Backend::OF_PROBES_IN_GUESTS {
@@ -59,15 +59,10 @@ fn wanted(request: &Irq, machine: &Machine) -> Result<Probe, Failure> {
         }
     }
     let mut cpu = |option: &str, asked: Option<u32>, default: Option<CpuId>| {
-        let id = asked.map_or(default, CpuId::new);
-        if !id.is_some_and(|id| online.contains(id)) {
-            let asked = asked.unwrap_or_default();
-            problems.push(format!("{option} {asked}: it is not online; online are {online}"));
-        }
-        id
+        asked.map_or(default, |asked| super::cpu(option, asked, machine, &mut problems))
     };
-    let own = cpu("--cpu", request.cpu, online.iter().last());
-    let board = cpu("--board-cpu", request.board_cpu, online.iter().next());
+    let own = cpu("--cpu", request.cpu, usable.iter().last());
+    let board = cpu("--board-cpu", request.board_cpu, usable.iter().next());
     if own == board {
         terminal::say(format_args!(
             "remark: the board raises its interrupts on the CPU of the guest, which it interrupts \

@@ -9,8 +9,8 @@ use quietcore_probe::guest::latency::GuestLatencyPlan;
 use quietcore_probe::job::LatencyJob;
 use quietcore_record::class::CYCLE_PART;
 use quietcore_record::export::cyclictest_text;
-use quietcore_site::{Backend, BackendDeclaration, Policy};
-use quietcore_units::{CpuId, CpuSet, Nanos, Scheduling, ThreadRequest, Wake, WakeKind};
+use quietcore_site::{Backend, BackendDeclaration, Machine, Policy};
+use quietcore_units::{CpuId, Nanos, Scheduling, ThreadRequest, Wake, WakeKind};
 
 use super::{CYCLES_MAX, RUN_MAX, by_hand, loads};
 use crate::arguments::Latency;
@@ -29,7 +29,7 @@ const EXPLAIN_MAX: Nanos = Nanos::from_secs(10);
 pub(super) fn run(request: &Latency) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
-    let (job, loads) = wanted(request, facts.machine().online)?;
+    let (job, loads) = wanted(request, &facts.machine())?;
     let mut probe: Box<dyn Probe> = if request.backend.has_image() {
         Box::new(GuestLatency { plan: guest_plan(request, &job)?, loads })
     } else {
@@ -50,7 +50,7 @@ fn print(request: &Latency, evidence: &Evidence) -> Result<(), Failure> {
 }
 
 /// Returns the requested job and loads; all problems of the request become one failure.
-fn wanted(request: &Latency, online: CpuSet) -> Result<(LatencyJob, Vec<LoadRequest>), Failure> {
+fn wanted(request: &Latency, machine: &Machine) -> Result<(LatencyJob, Vec<LoadRequest>), Failure> {
     let mut problems = Vec::new();
     if !(PERIOD_MIN..=PERIOD_MAX).contains(&request.period) {
         problems.push(format!(
@@ -71,7 +71,7 @@ fn wanted(request: &Latency, online: CpuSet) -> Result<(LatencyJob, Vec<LoadRequ
         ));
     }
     options_that_clash(request, cycles, &mut problems);
-    let cpus = cpus(request, online, &mut problems);
+    let cpus = cpus(request, machine, &mut problems);
     let loads = loads(&request.load, &mut problems);
     if !problems.is_empty() {
         return Err(Failure::new(problems.join("\n")));
@@ -166,17 +166,14 @@ fn options_that_clash(request: &Latency, cycles: u64, problems: &mut Vec<String>
 }
 
 /// Returns a task for each requested CPU, or one that may run on any CPU.
-fn cpus(request: &Latency, online: CpuSet, problems: &mut Vec<String>) -> Vec<Option<u32>> {
+fn cpus(request: &Latency, machine: &Machine, problems: &mut Vec<String>) -> Vec<Option<u32>> {
     if request.unpinned {
         return vec![None];
     }
-    let wanted = request.cpus.unwrap_or_else(|| online.iter().last().into_iter().collect());
-    let absent = wanted.without(&online);
-    if !absent.is_empty() {
-        problems.push(format!("--cpus: CPU {absent} is not online; online are {online}"));
-    }
+    let wanted = request.cpus.unwrap_or_else(|| machine.usable.iter().last().into_iter().collect());
+    problems.extend(super::unusable("--cpus", &wanted, machine));
     if wanted.is_empty() {
-        problems.push(format!("--cpus: no CPU is named; online are {online}"));
+        problems.push(format!("--cpus: no CPU is named; choose from {}", machine.usable));
     }
     wanted.iter().map(|cpu| Some(cpu.get())).collect()
 }

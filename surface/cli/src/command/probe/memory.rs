@@ -8,7 +8,7 @@ use quietcore_host::Facts;
 use quietcore_load::LoadRequest;
 use quietcore_probe::memory::plan::{Sets, SetsError, default_most};
 use quietcore_site::{LoadKind, NeighbourForm};
-use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos, Scheduling, ThreadRequest};
+use quietcore_units::{ByteSize, CpuSet, Nanos, Scheduling, ThreadRequest};
 
 use super::super::neighbours::Wanted;
 use super::by_hand;
@@ -37,13 +37,12 @@ pub(super) fn run(request: &Memory) -> Result<Status, Failure> {
 /// Returns the plan of the request; all problems of the request become one failure.
 fn plan(request: &Memory, facts: &Facts) -> Result<MemoryPlan, Failure> {
     let mut problems = Vec::new();
-    let online = facts.machine().online;
-    let cpu = request.cpu.map_or_else(|| online.iter().last(), CpuId::new);
-    let cpu = cpu.filter(|cpu| online.contains(*cpu));
-    if cpu.is_none() {
-        let asked = request.cpu.unwrap_or_default();
-        problems.push(format!("--cpu {asked}: it is not online; online are {online}"));
-    }
+    let machine = facts.machine();
+    let cpu = match request.cpu {
+        Some(asked) => super::cpu("--cpu", asked, &machine, &mut problems),
+        None => machine.usable.iter().last(),
+    };
+    let own: CpuSet = cpu.into_iter().collect();
     let caches = cpu.map_or_else(Vec::new, |cpu| caches_of(cpu, facts));
     let available = memory_available(facts);
     let last = caches.last().map(|level| level.bytes);
@@ -71,7 +70,7 @@ fn plan(request: &Memory, facts: &Facts) -> Result<MemoryPlan, Failure> {
         block: request.block,
         warm_up: request.warm_up,
         thread: ThreadRequest::measuring(Scheduling::fifo(request.priority), cpu),
-        neighbours: neighbours(request, cpu, online, &mut problems),
+        neighbours: neighbours(request, own, machine.usable, &mut problems),
         neighbour_kind,
         neighbour_limits,
         ways: Ways::Unasked,
@@ -144,8 +143,8 @@ fn times(request: &Memory, problems: &mut Vec<String>) {
 /// Returns the neighbours' load, on other CPUs than the partition's.
 fn neighbours(
     request: &Memory,
-    cpu: Option<CpuId>,
-    online: CpuSet,
+    own: CpuSet,
+    usable: CpuSet,
     problems: &mut Vec<String>,
 ) -> LoadRequest {
     let kind: LoadKind = request.neighbour_kind.parse().unwrap_or_else(|error| {
@@ -158,11 +157,10 @@ fn neighbours(
              use memory-bandwidth, or leave pressure out of --parts"
         ));
     }
-    let own: CpuSet = cpu.into_iter().collect();
-    let cpus = request.neighbour_cpus.unwrap_or_else(|| online.without(&own));
+    let cpus = request.neighbour_cpus.unwrap_or_else(|| usable.without(&own));
     if cpus.is_empty() {
         problems.push(
-            "neighbours work beside the partition, on other CPUs, and there is no other one online"
+            "neighbours work beside the partition, on other CPUs, and there is no other one"
                 .to_owned(),
         );
     } else if !cpus.intersection(&own).is_empty() {

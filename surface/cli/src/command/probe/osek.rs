@@ -3,7 +3,7 @@
 use quietcore_campaign::probe::osek::Osek as Probe;
 use quietcore_probe::osek::Variant;
 use quietcore_site::Machine;
-use quietcore_units::{CpuId, Scheduling, ThreadRequest};
+use quietcore_units::{Scheduling, ThreadRequest};
 
 use super::backend::{accelerator_of, is_in_guest};
 use super::{by_hand, loads};
@@ -26,7 +26,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
 
 /// Returns the requested probe; all problems of the request become one failure.
 fn wanted(request: &Osek, machine: &Machine) -> Result<Probe, Failure> {
-    let (mut problems, online) = (Vec::new(), machine.online);
+    let mut problems = Vec::new();
     let Osek { backend, accelerator, .. } = *request;
     let in_guest = is_in_guest(backend);
     if in_guest && request.other_tasks > 0 {
@@ -39,14 +39,11 @@ fn wanted(request: &Osek, machine: &Machine) -> Result<Probe, Failure> {
     if loops.len() < request.loops.len() {
         problems.push("--loops: a number stands there twice; each is a run of its own".to_owned());
     }
-    let cpu = request.cpu.or_else(|| online.iter().last().map(CpuId::get));
+    let cpu = match request.cpu {
+        Some(asked) => super::cpu("--cpu", asked, machine, &mut problems),
+        None => machine.usable.iter().last(),
+    };
     let cpu = cpu.filter(|_| !request.unpinned);
-    let id = cpu.and_then(CpuId::new);
-    if let Some(cpu) = cpu
-        && !id.is_some_and(|id| online.contains(id))
-    {
-        problems.push(format!("--cpu {cpu}: it is not online; online are {online}"));
-    }
     let loads = loads(&request.load, &mut problems);
     if !problems.is_empty() {
         return Err(Failure::new(problems.join("\n")));
@@ -60,7 +57,7 @@ fn wanted(request: &Osek, machine: &Machine) -> Result<Probe, Failure> {
             extended: request.extended,
             accounting: request.accounting,
         },
-        thread: ThreadRequest::measuring(Scheduling::fifo(request.priority), id),
+        thread: ThreadRequest::measuring(Scheduling::fifo(request.priority), cpu),
         loads,
         backend,
         accelerator,
