@@ -153,3 +153,43 @@ fn a_site_in_the_background_runs_when_its_start_returns_and_leaves_nothing() {
         thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// Goal: a service manager sees that a site has nothing left that runs, and starts it anew.
+/// Method: the process of the only partition is killed once more than it is restarted.
+#[test]
+fn a_site_comes_down_once_its_last_partition_is_given_up_where_that_is_asked() {
+    let restart = "[partition.program.restart]\nlimit = 1\nwait = \"10 ms\"\n";
+    let bench = Bench::new(&format!("{SITE}{restart}"));
+    for (option, comes_down) in [("--until-stopped", true), ("--cold", false)] {
+        let mut up = bench.command(&["up", "press.toml", option]);
+        let mut up = up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut killed = 0;
+        for _ in 0..2 {
+            let end = Instant::now() + PATIENCE;
+            let pid = loop {
+                let pid = bench.partition().and_then(|it| it["pid"].as_u64());
+                if let Some(pid) = pid.filter(|pid| *pid != killed) {
+                    break pid;
+                }
+                assert!(Instant::now() < end, "it is not started");
+                thread::sleep(Duration::from_millis(20));
+            };
+            bench.wait_until_running();
+            kill(pid);
+            killed = pid;
+        }
+        if !comes_down {
+            let end = Instant::now() + PATIENCE;
+            while bench.partition().is_none_or(|it| it["state"]["is"] != "stopped") {
+                assert!(Instant::now() < end, "it is not given up");
+                thread::sleep(Duration::from_millis(20));
+            }
+            assert_eq!(up.try_wait().unwrap(), None, "it stays to be started again");
+            assert_eq!(bench.call(&["down"]).status, Some(0));
+        }
+        let said = command::said(&up.wait_with_output().unwrap());
+        assert_eq!(said.status, Some(1), "{}", said.err);
+        let told = said.err.contains("no partition runs, and none is started again");
+        assert_eq!(told, comes_down, "{}", said.err);
+    }
+}

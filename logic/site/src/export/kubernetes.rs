@@ -1,5 +1,6 @@
 //! A pod of Kubernetes.
 
+use super::names::dns_label;
 use super::{ExportedFile, HostRequirements};
 
 /// The pod: whole CPUs, as many requested as allowed, so that it is of class Guaranteed.
@@ -25,7 +26,7 @@ pub(super) fn pod(place: &HostRequirements<'_>) -> ExportedFile {
          \x20 terminationGracePeriodSeconds: 20\n\
          \x20 containers:\n\
          \x20   - name: site\n\
-         \x20     image: localhost/{name}\n\
+         \x20     image: localhost/{image}\n\
          \x20     imagePullPolicy: IfNotPresent\n\
          \x20     resources:\n\
          \x20       requests:\n\
@@ -61,6 +62,7 @@ pub(super) fn pod(place: &HostRequirements<'_>) -> ExportedFile {
          \x20       type: DirectoryOrCreate\n\
          {devices}",
         dns = dns_label(&name),
+        image = place.image(),
         network = place.network,
         count = place.cpu_count,
     );
@@ -79,11 +81,18 @@ fn notes(place: &HostRequirements<'_>) -> String {
          #     --reserved-cpus=<all CPUs but {cpus}>\n\
          #\n\
          # The site file names CPUs by number and the kubelet chooses them: they are the same\n\
-         # only where no others are left to choose; where they differ no task can be pinned, and\n\
-         # records say so. Real-time priority needs a kernel whose control groups do not divide\n\
-         # real-time run time (version 2, no CONFIG_RT_GROUP_SCHED, or rt_group_sched=0).\n\
+         # only where no others are left to choose; where they differ `up` refuses, and names\n\
+         # those that the pod has. Real-time priority needs a kernel whose control groups do not\n\
+         # divide real-time run time (version 2, no CONFIG_RT_GROUP_SCHED, or rt_group_sched=0).\n\
          # `quietcore doctor` in the pod says what it has. Controls of the machine (`controls` in\n\
-         # the site file) are the node's matter, not the pod's.\n",
+         # the site file) are the node's matter, not the pod's.\n\
+         #\n\
+         # The pod has no /dev/cpu_dma_latency, so that its CPUs may enter deep idle states:\n\
+         # limit these on the node. With CRI-O, its CPUs are left alone by these annotations\n\
+         # and a runtime class of the node whose handler allows them (`high-performance`):\n\
+         #\n\
+         #     cpu-c-states.crio.io: disable          cpu-load-balancing.crio.io: disable\n\
+         #     irq-load-balancing.crio.io: disable    cpu-quota.crio.io: disable\n",
         site = place.site.name(),
         cpus = place.cpus,
     )
@@ -97,25 +106,3 @@ const KVM_DEVICE: &str = "    \
         path: /dev/kvm
         type: CharDevice
 ";
-
-/// A name as Kubernetes takes them: small letters, digits and `-`, at most 63 (RFC 1123).
-fn dns_label(name: &str) -> String {
-    let small = name.to_lowercase();
-    let label: String = small
-        .chars()
-        .map(|it| if it.is_ascii_alphanumeric() { it } else { '-' })
-        .take(63)
-        .collect();
-    label.trim_matches('-').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::dns_label;
-
-    #[test]
-    fn a_name_becomes_a_label() {
-        assert_eq!(dns_label("quietcore-Press_line.2"), "quietcore-press-line-2");
-        assert_eq!(dns_label(&format!("quietcore-{}-", "x".repeat(52))).len(), 62);
-    }
-}

@@ -8,6 +8,7 @@
 mod inside;
 mod kubernetes;
 mod libvirt;
+mod names;
 mod podman;
 mod systemd;
 
@@ -62,6 +63,16 @@ pub struct ExportPaths {
 }
 
 impl ExportPaths {
+    /// Refuses paths with a line end or another control character: a unit would have a line more.
+    fn check(&self) -> Result<(), ExportError> {
+        let folders = self.variables.iter().map(|(_, folder)| folder);
+        let mut all = [&self.program, &self.site_file].into_iter().chain(folders);
+        match all.find(|path| path.contains(char::is_control)) {
+            Some(path) => Err(ExportError::ControlCharacter { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the absolute path of a file that the site file names.
     fn beside(&self, file: &str) -> String {
         match self.site_file.rsplit_once('/') {
@@ -79,7 +90,8 @@ impl ExportPaths {
 /// `partition`.
 ///
 /// # Errors
-/// [`ExportError`] where `text` is not the text of a site file, or nothing can be a domain.
+/// [`ExportError`] where `text` is not the text of a site file, a path has control characters, or
+/// nothing can be a domain.
 pub fn export(
     site: &Site,
     text: &str,
@@ -87,6 +99,7 @@ pub fn export(
     partition: Option<&str>,
     paths: &ExportPaths,
 ) -> Result<Vec<ExportedFile>, ExportError> {
+    paths.check()?;
     // All of these but domains, which are chosen one by one, run the whole site.
     if let Some((partition, cpus)) = site.in_turns(site.partitions()).first()
         && kind != ExportKind::Libvirt
@@ -96,7 +109,7 @@ pub fn export(
     }
     let place = HostRequirements::of(site, paths);
     let first = match kind {
-        ExportKind::Systemd => return Ok(vec![systemd::unit(&place)]),
+        ExportKind::Systemd => return Ok(vec![systemd::unit(&place)?]),
         ExportKind::Podman => podman::unit(&place),
         ExportKind::Kubernetes => kubernetes::pod(&place),
         ExportKind::Libvirt => return Ok(libvirt::domains(site, partition, paths)?),
@@ -115,6 +128,22 @@ pub enum ExportError {
     /// The site file can't be written anew.
     #[error("the site file can't be written for the image")]
     SiteFile(#[from] toml_edit::TomlError),
+    /// A unit can't name the program `quietcore`.
+    #[error("`{path}`: systemd starts no program with a quote or a backslash in its path; move it")]
+    Program {
+        /// The path of the program.
+        path: String,
+    },
+    /// No file can name this path.
+    #[error(
+        "`{}` has a line end or another control character in it, which no exported file can hold; \
+         rename it",
+        path.escape_debug()
+    )]
+    ControlCharacter {
+        /// The path, with the character as it is.
+        path: String,
+    },
     /// Nothing of the site can be a domain of libvirt.
     #[error(transparent)]
     Domain(#[from] NoDomain),
@@ -171,6 +200,11 @@ impl<'a> HostRequirements<'a> {
         format!("quietcore-{}", self.site.name())
     }
 
+    /// The name of the image that the site is in.
+    fn image(&self) -> String {
+        names::image(&self.name())
+    }
+
     /// The capabilities that a site needs, without `CAP_`.
     fn capabilities(&self) -> Vec<&'static str> {
         let mut all = vec!["SYS_NICE", "IPC_LOCK"];
@@ -185,7 +219,8 @@ impl<'a> HostRequirements<'a> {
 
     /// Returns the file that an image with the site in it is built from.
     fn container_file(&self) -> ExportedFile {
-        let site = self.site_name();
+        let site = format!("/site/{}", self.site_name());
+        let command = json_array(&["/usr/bin/quietcore", "up", "--until-stopped", &site]);
         let is_image = |it: &Partition| it.declaration().program == ProgramForm::GuestImage;
         let musl = if self.site.partitions().iter().any(is_image) { " musl-dev" } else { "" };
         let text = format!(
@@ -200,9 +235,9 @@ impl<'a> HostRequirements<'a> {
              COPY quietcore quietcore-runtime /usr/bin/\n\
              COPY . /site/\n\
              {own_container}\
-             ENTRYPOINT [\"/usr/bin/quietcore\", \"up\", \"/site/{site}\"]\n",
+             ENTRYPOINT {command}\n",
             name = self.site.name(),
-            image = self.name(),
+            image = self.image(),
             own_container = self.own_container(),
             beside = match self.inside()[..] {
                 [] => "`quietcore` and `quietcore-runtime`".to_owned(),
@@ -235,10 +270,15 @@ impl<'a> HostRequirements<'a> {
         format!(
             "# `backend = \"container\"` ({names}): the container is the one that this\n# image \
              runs in, and in it the partition is a process: so says the site file of its \
-             own.{shared}\nCOPY {own} /site/{site}\n",
+             own.{shared}\nCOPY {copy}\n",
             names = inside.join(", "),
-            own = self.inside_name(),
-            site = self.site_name(),
+            copy = json_array(&[&self.inside_name(), &format!("/site/{}", self.site_name())]),
         )
     }
+}
+
+/// Words as a Containerfile takes them whatever is in them.
+fn json_array(words: &[&str]) -> String {
+    let words: Vec<_> = words.iter().map(|word| serde_json::json!(word).to_string()).collect();
+    format!("[{}]", words.join(", "))
 }

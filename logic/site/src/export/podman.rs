@@ -6,12 +6,12 @@ use super::{ExportedFile, HostRequirements};
 
 /// The unit that runs the site in a container, with the command that does the same by hand.
 pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
-    let (name, site) = (place.name(), place.site.name());
+    let (name, site, image) = (place.name(), place.site.name(), place.image());
     let options = options(place);
     let mut text = format!(
         "# Site `{site}` in a container of Podman.\n\
          #\n\
-         #     podman build -t {name} -f Containerfile .\n\
+         #     podman build -t {image} -f Containerfile .\n\
          #     cp {name}.container /etc/containers/systemd/\n\
          #     systemctl daemon-reload && systemctl start {name}\n\
          #\n\
@@ -24,7 +24,7 @@ pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
     }
     let _ = write!(
         text,
-        "#         localhost/{name}\n\
+        "#         localhost/{image}\n\
          #\n\
          # `podman exec {name} quietcore ps` shows it. Real-time priority needs root's Podman, or \
          limits\n\
@@ -36,9 +36,12 @@ pub(super) fn unit(place: &HostRequirements<'_>) -> ExportedFile {
          [Unit]\n\
          Description=Quietcore site {site}\n\
          After=network.target\n\
+         # A site that can't stay up is not started for ever.\n\
+         StartLimitIntervalSec=600\n\
+         StartLimitBurst=5\n\
          \n\
          [Container]\n\
-         Image=localhost/{name}\n\
+         Image=localhost/{image}\n\
          ContainerName={name}\n"
     );
     let _ = writeln!(text, "PodmanArgs={}", options.join(" "));

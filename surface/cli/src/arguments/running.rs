@@ -70,6 +70,10 @@ pub(crate) struct Up {
     /// Bring it down after this long, such as `10 s` or `8h`
     #[arg(long = "for", value_name = "D")]
     pub(crate) duration: Option<Nanos>,
+    /// Bring it down, with exit status 1, once each program has stopped or is in a fault that
+    /// nothing ends, for a service manager; without it the site stays up, for `quietcore restart`
+    #[arg(long)]
+    pub(crate) until_stopped: bool,
     /// Start with initial values instead of retained ones
     #[arg(long, conflicts_with = "origin")]
     pub(crate) cold: bool,

@@ -24,6 +24,7 @@ pub(super) fn group(places: &Places, surroundings: &Surroundings) -> Group {
         machine("CPUs of a partition alone (lab)", machines.own_cpus()),
         machine("guests under KVM (lab)", machines.kvm()),
         machine("OSEK programs in guests (lab)", machines.osek()),
+        machine("services of systemd (lab)", machines.services()),
         machine("channels and interfaces of guests (lab)", machines.channels()),
         machine("settings of the machine (lab)", machines.settings()),
         machine("partitions in containers (lab)", machines.containers()),
@@ -158,6 +159,11 @@ impl Machines<'_> {
             tests.variable("QUIETCORE_TEST_CONTAINERS", runtime)
         };
         Machine::of_kind("kvm").run(with("runc")).run(with("crun"))
+    }
+
+    /// Exported units, started by a systemd of the machine's own.
+    fn services(&self) -> Machine {
+        Machine::of_kind("kvm").run(CommandLine::words("bash lab/scenarios/systemd.sh"))
     }
 
     /// The kernel patches its own code when settings change.

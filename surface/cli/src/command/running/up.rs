@@ -31,6 +31,8 @@ use crate::terminal::visible;
 const LOOK: Duration = Duration::from_millis(100);
 /// Looks between two redrawings of the status.
 const DRAW_EVERY: u32 = 5;
+/// Looks in a row that find nothing running before the site counts as ended.
+const ENDED_LOOKS: u32 = 5;
 
 pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     if request.detach {
@@ -81,7 +83,11 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     }
     partitions.iter().filter_map(trouble).for_each(crate::terminal::say);
     command::print(&lines)?;
-    let well = partitions.iter().all(|it| it.state == Activity::Running && trouble(it).is_none());
+    // A guest without a program is a system of its own, which somebody may have switched off.
+    let is_switched_off =
+        |it: &PartitionState| request.until_stopped && !it.has_program() && has_ended(it);
+    let is_well = |it: &PartitionState| it.state == Activity::Running || is_switched_off(it);
+    let well = partitions.iter().all(|it| is_well(it) && trouble(it).is_none());
     Ok(if well { Status::Done } else { Status::NotPassed })
 }
 
@@ -136,7 +142,7 @@ fn stay(
     let site = running.site();
     let show = Show::new();
     let mut next_event = 0;
-    let mut looks: u32 = 0;
+    let (mut looks, mut ended_looks): (u32, u32) = (0, 0);
     loop {
         for event in site.events(next_event) {
             next_event = event.sequence.saturating_add(1);
@@ -148,17 +154,33 @@ fn stay(
             show.status(&partitions);
         }
         looks = looks.wrapping_add(1);
-        let ended =
-            |partition: &PartitionState| matches!(partition.state, Activity::Stopped { .. });
-        let all_ended = !partitions.is_empty() && partitions.iter().all(ended);
-        let asked = stop.load(Ordering::Relaxed) || running.is_asked_down();
         // Without an end they stay to be looked at and started again.
-        if asked || (end.is_some() && all_ended) || end.is_some_and(|end| Instant::now() >= end) {
+        let all =
+            |is: fn(&PartitionState) -> bool| !partitions.is_empty() && partitions.iter().all(is);
+        ended_looks = if all(is_given_up) { ended_looks + 1 } else { 0 };
+        // One that was just started anew after a fault may still show it.
+        let is_over =
+            request.until_stopped && ended_looks >= ENDED_LOOKS || end.is_some() && all(has_ended);
+        let asked = stop.load(Ordering::Relaxed) || running.is_asked_down();
+        if asked || is_over || end.is_some_and(|end| Instant::now() >= end) {
             show.clear();
+            if is_over {
+                crate::terminal::say("no partition runs, and none is started again");
+            }
             return partitions;
         }
         thread::sleep(LOOK);
     }
+}
+
+/// Returns `true` if nothing of a partition is left, and nothing starts it again.
+fn has_ended(partition: &PartitionState) -> bool {
+    matches!(partition.state, Activity::Stopped { .. })
+}
+
+/// Returns `true` also if its process only holds its outputs, in a fault that nothing ends.
+fn is_given_up(partition: &PartitionState) -> bool {
+    has_ended(partition) || matches!(partition.state, Activity::Fault { .. })
 }
 
 /// Returns the timing of all partitions; prints which can't be read.

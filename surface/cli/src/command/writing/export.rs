@@ -21,10 +21,19 @@ use crate::terminal::say;
 const LAST_LEVEL: u32 = 3;
 
 pub(in crate::command) fn run(request: &Export) -> Result<Status, Failure> {
+    if let Some(folder) = &request.out {
+        files::refuse_dash("--out", folder)?;
+    }
     let SiteFile { site, bytes, .. } = files::read_site(&request.site)?;
+    let site_file = fs::canonicalize(&request.site).map_err(|error| {
+        let path = request.site.display();
+        Failure::new(format_args!(
+            "quietcore: `{path}`: what is written names the site file; give its path: {error}"
+        ))
+    })?;
     let paths = ExportPaths {
-        program: std::env::current_exe()?.display().to_string(),
-        site_file: fs::canonicalize(&request.site)?.display().to_string(),
+        program: text_of(&std::env::current_exe()?)?,
+        site_file: text_of(&site_file)?,
         variables: variables()?,
         machine: machine(&Facts::read_quickly()),
     };
@@ -49,6 +58,16 @@ pub(in crate::command) fn run(request: &Export) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
+/// Returns a path as text, which exported files are.
+fn text_of(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::new(format_args!(
+            "quietcore: `{}` is not UTF-8, which exported files are; rename it",
+            path.display()
+        ))
+    })
+}
+
 /// Returns what domains of libvirt need to know about this machine.
 fn machine(facts: &Facts) -> ExportMachine {
     let Machine { online, cache_ways, .. } = facts.machine();
@@ -65,16 +84,16 @@ fn variables() -> Result<Vec<(String, String)>, Failure> {
     for name in [RUN_VARIABLE, STATE_VARIABLE] {
         if let Some(folder) = std::env::var_os(name).filter(|folder| !folder.is_empty()) {
             let folder = std::path::absolute(&folder)?;
-            set.push((name.to_owned(), folder.display().to_string()));
+            set.push((name.to_owned(), text_of(&folder)?));
         }
     }
     Ok(set)
 }
 
 /// Writes the files; writes none if a file exists with other content.
-fn write(folder: &Path, files: &[ExportedFile]) -> Result<(), Failure> {
-    fs::create_dir_all(folder)?;
-    for file in files {
+fn write(folder: &Path, exported: &[ExportedFile]) -> Result<(), Failure> {
+    files::make_folder(folder)?;
+    for file in exported {
         let path = folder.join(&file.name);
         let differs = fs::read(&path).is_ok_and(|found| found != file.text.as_bytes());
         if differs {
@@ -84,7 +103,7 @@ fn write(folder: &Path, files: &[ExportedFile]) -> Result<(), Failure> {
             )));
         }
     }
-    for file in files {
+    for file in exported {
         let path = folder.join(&file.name);
         write_whole(&path, file.text.as_bytes())?;
         say(format_args!("wrote {}", path.display()));

@@ -126,11 +126,12 @@ fn starting(places: &Places, site: &str) -> Vec<String> {
 fn start(request: &Up, log: &File) -> Result<Child, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("up").arg(&request.site).arg("--detached");
-    if request.cold {
-        command.arg("--cold");
-    }
-    if request.origin {
-        command.arg("--origin");
+    for (is_asked, option) in [
+        (request.until_stopped, "--until-stopped"),
+        (request.cold, "--cold"),
+        (request.origin, "--origin"),
+    ] {
+        command.args(is_asked.then_some(option));
     }
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log.try_clone()?);
     Ok(command.spawn()?)

@@ -57,6 +57,7 @@ pub(super) fn bring_back(
         detach: true,
         replace: false,
         duration: None,
+        until_stopped: false,
         cold: false,
         origin: false,
         detached: false,
