@@ -130,6 +130,8 @@ impl Collector<'_> {
                     let interpreted = interpreted.to_owned();
                     record.invalid_because.push(NotReal::Guests { interpreted }.into());
                 }
+                let shared = self.findings.others.on(&partition.work.pinned_cpus());
+                record.invalid_because.extend(shared.map(Reason::from));
                 record.invalid_because.extend(untold(found).into_iter().map(Reason::from));
                 let wrong = self_check(&record, partition.work.injected());
                 record.invalid_because.extend(wrong);

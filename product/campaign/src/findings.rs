@@ -11,6 +11,7 @@ use crate::beside::neighbours::NeighbourFound;
 use crate::explain::Explained;
 use crate::measure::Machine;
 use crate::measure::course::Course;
+use crate::measure::others::Others;
 use crate::run::{PartitionRun, Run};
 use crate::troubles::Heard;
 
@@ -25,6 +26,8 @@ pub(crate) struct Findings {
     pub(crate) loads: LoadsAchieved,
     /// Work of the neighbours, in the order of the run.
     pub(crate) neighbours: Vec<NeighbourFound>,
+    /// Partitions of others that ran meanwhile.
+    pub(crate) others: Others,
     /// Changes of the machine's settings, and the troubles with them.
     pub(crate) settings: SettingsReport,
     /// Controls that were asked for, and were not applied or had nothing to change.
@@ -147,6 +150,7 @@ impl Findings {
             partitions: run.partitions.iter().map(empty).collect(),
             loads: LoadsAchieved::default(),
             neighbours: Vec::new(),
+            others: Others::default(),
             settings: SettingsReport::default(),
             not_changed: Vec::new(),
         }

@@ -320,6 +320,7 @@ fn a_campaign_does_not_go_on_with_another_program_or_kernel() {
     let stop = AtomicBool::new(false);
     let machine = machine(&runtime, &conditions);
     campaign.measure_all(&machine, &mut Observed::default(), &stop).unwrap();
+    drop(campaign);
     let resume = |misbehave: u32, kernel: &str| {
         let manifest = read_manifest(&evidence).unwrap();
         let runs = runs_of(folder.path(), misbehave);

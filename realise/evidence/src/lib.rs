@@ -33,6 +33,7 @@ mod check;
 mod checkpoint;
 mod files;
 mod folder;
+mod lock;
 mod manifest;
 mod read;
 mod signature;
@@ -42,10 +43,11 @@ pub use check::Contradiction;
 pub use checkpoint::Checkpoints;
 pub use files::{WriteError, read_text, write_whole};
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name};
+pub use lock::FolderLock;
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, ProbeEntry};
 pub use read::{
-    Evidence, ReadError, changed_since_sealed, read, read_kernel, read_manifest, read_record,
-    sum_of_sums,
+    Evidence, ReadError, changed_since_sealed, is_finished, read, read_kernel, read_manifest,
+    read_record, sum_of_sums, unfinished_pages,
 };
 pub use signature::{
     KeyError, MachineKey, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Signature, SignatureProblem,

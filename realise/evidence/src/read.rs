@@ -265,13 +265,39 @@ pub fn read_kernel(root: &Path) -> Option<String> {
 /// would make the change part of the evidence.
 pub fn changed_since_sealed(root: &Path) -> Vec<String> {
     if !root.join(folder::SUMS).exists() {
-        return Vec::new();
+        // A signature is of sums, so that a folder that has one was sealed.
+        let is_signed = root.join(folder::SIGNATURE).exists();
+        return is_signed.then(|| format!("`{}` is missing", folder::SUMS)).into_iter().collect();
     }
     let mut changed = check_sums(root);
     if let Signature::Broken(problems) = signature::look(root) {
         changed.extend(problems.iter().map(ToString::to_string));
     }
     changed
+}
+
+/// Returns `true` if the folder was sealed with all its pages, or signed, so that its run came to
+/// its end.
+pub fn is_finished(root: &Path) -> bool {
+    let is_sealed = root.join(folder::SUMS).exists() && unfinished_pages(root).is_empty();
+    is_sealed || root.join(folder::SIGNATURE).exists()
+}
+
+/// Lists pages of a sealed folder that are missing or have no sum: it is not as it was sealed, or
+/// its run did not come to its end, as on a full disk. No verdict depends on them, so that is no
+/// damage. Returns none for a folder without sums; that is damage already.
+pub fn unfinished_pages(root: &Path) -> Vec<String> {
+    let Ok(sums) = text_of(&root.join(folder::SUMS)) else { return Vec::new() };
+    let is_sealed = |page: &str| {
+        sums.lines().any(|line| line.split_once("  ").is_some_and(|(_, name)| name == page))
+    };
+    let problem = |page: &str| match (root.join(page).exists(), is_sealed(page)) {
+        (true, true) => None,
+        (true, false) => Some(format!("`{page}` has no sum: the run did not come to its end")),
+        (false, true) => Some(format!("`{page}` is missing: the folder is not as it was sealed")),
+        (false, false) => Some(format!("`{page}` is missing: the run did not come to its end")),
+    };
+    folder::DERIVED.into_iter().filter_map(problem).collect()
 }
 
 fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {

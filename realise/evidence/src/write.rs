@@ -9,13 +9,14 @@ use serde::Serialize;
 
 use crate::files::{self, WriteError};
 use crate::folder::{self, TRACE_COUNT_MAX, record_file};
+use crate::lock::FolderLock;
 use crate::manifest::Manifest;
 use crate::signature::{self, Signature, VerificationKey};
 
-/// Writes into one evidence folder.
+/// Writes into one evidence folder, which no other process writes into meanwhile.
 #[derive(Debug)]
 pub struct Writer {
-    root: PathBuf,
+    lock: FolderLock,
     is_new: bool,
     signed_by: Option<VerificationKey>,
 }
@@ -37,16 +38,25 @@ impl Writer {
     pub fn give_up(self) {
         if self.is_new {
             // What is not empty is not removed by these.
-            let _ = fs::remove_dir(self.root.join(folder::RECORDS));
-            let _ = fs::remove_dir(&self.root);
+            let _ = fs::remove_dir(self.root().join(folder::RECORDS));
+            let _ = fs::remove_dir(self.root());
         }
     }
 
     /// Goes on with a folder that exists.
     ///
     /// # Errors
-    /// When its subfolder for records can't be made.
+    /// When another process writes into it, or its subfolder for records can't be made.
     pub fn open(root: &Path) -> Result<Self, WriteError> {
+        Self::of(FolderLock::take(root)?)
+    }
+
+    /// Goes on with a folder that was locked before it was read.
+    ///
+    /// # Errors
+    /// When its subfolder for records can't be made.
+    pub fn of(lock: FolderLock) -> Result<Self, WriteError> {
+        let root = lock.root();
         let records = root.join(folder::RECORDS);
         match fs::symlink_metadata(&records) {
             Ok(found) if !found.is_dir() => {
@@ -59,7 +69,7 @@ impl Writer {
             Signature::Signed { key, .. } => Some(key),
             Signature::Unsigned | Signature::Broken(_) => None,
         };
-        Ok(Self { root: root.to_owned(), is_new: false, signed_by })
+        Ok(Self { lock, is_new: false, signed_by })
     }
 
     /// Returns `true` if the folder was made by this writer.
@@ -75,7 +85,7 @@ impl Writer {
 
     /// Returns the path of the folder.
     pub fn root(&self) -> &Path {
-        &self.root
+        self.lock.root()
     }
 
     /// Writes the manifest as JSON.
@@ -137,7 +147,7 @@ impl Writer {
     /// # Errors
     /// [`WriteError`] when there is no folder for it, or there are [`TRACE_COUNT_MAX`] already.
     pub fn trace_path(&self, name: &str) -> Result<PathBuf, WriteError> {
-        let folder = self.root.join(folder::TRACES);
+        let folder = self.root().join(folder::TRACES);
         match fs::symlink_metadata(&folder) {
             Ok(found) if !found.is_dir() => {
                 return Err(WriteError::at(&folder)(io::Error::other("it is not a folder")));
@@ -159,11 +169,11 @@ impl Writer {
     /// # Errors
     /// [`WriteError`].
     pub fn file(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
-        files::write_whole(&self.root.join(name), bytes)
+        files::write_whole(&self.root().join(name), bytes)
     }
 
     fn json(&self, name: &str, value: &impl Serialize) -> Result<(), WriteError> {
-        let path = self.root.join(name);
+        let path = self.root().join(name);
         let mut bytes = serde_json::to_vec_pretty(value)
             .map_err(|error| WriteError::at(&path)(io::Error::other(error)))?;
         bytes.push(b'\n');
@@ -180,7 +190,7 @@ impl Writer {
     }
 
     fn remove(&self, name: &str) -> Result<(), WriteError> {
-        let path = self.root.join(name);
+        let path = self.root().join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(WriteError::at(&path)(error))
@@ -197,8 +207,8 @@ impl Writer {
     pub fn seal(&self) -> Result<(), WriteError> {
         self.remove(folder::SIGNATURE)?;
         let mut lines = String::new();
-        for name in files::list(&self.root).map_err(WriteError::at(&self.root))? {
-            let path = self.root.join(&name);
+        for name in files::list(self.root()).map_err(WriteError::at(self.root()))? {
+            let path = self.root().join(&name);
             let sum = files::sum_of(&path).map_err(WriteError::at(&path))?;
             lines.push_str(&format!("{sum}  {name}\n"));
         }

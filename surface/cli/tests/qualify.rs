@@ -228,6 +228,42 @@ fn an_interrupted_campaign_keeps_what_it_has_and_resumes() {
     let again = call(folder.path(), &["qualify", "--resume", "run"]);
     assert_eq!(again.status, Some(2));
     assert!(again.err.contains("nothing is left"), "{}", again.err);
+
+    // Its end may have been missed, as on a full disk.
+    for file in ["report.html", "SHA256SUMS", "evidence.intoto.json"] {
+        fs::remove_file(folder.path().join("run").join(file)).unwrap();
+    }
+    let finished = call(folder.path(), &["qualify", "--resume", "run"]);
+    assert!(matches!(finished.status, Some(0 | 1)), "{}", finished.err);
+    assert!(finished.err.contains("the folder is finished now"), "{}", finished.err);
+    let verified = call(folder.path(), &["verify", "run"]);
+    assert!(!verified.err.contains("report.html"), "{}{}", verified.out, verified.err);
+    assert!(folder.path().join("run/report.html").exists());
+}
+
+/// Goal: what two processes would write over each other is written by one.
+#[test]
+fn a_folder_that_a_campaign_writes_into_is_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"tp2\"]\nduration = \"1 min\"").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let child = start(folder.path(), &["qualify", "site.toml", "--out", "run"]);
+    wait_until("the partition", || !runtime_processes(folder.path()).is_empty());
+    let before = fs::read(folder.path().join("run/manifest.json")).unwrap();
+    for arguments in [["qualify", "--resume", "run"].as_slice(), &["report", "run"]] {
+        let refused = call(folder.path(), arguments);
+        assert_eq!(refused.status, Some(2), "{}", refused.err);
+        let told = "`run` could not be written: another process of Quietcore writes into it";
+        assert!(refused.err.contains(told), "{}", refused.err);
+    }
+    assert_eq!(fs::read(folder.path().join("run/manifest.json")).unwrap(), before);
+    let shown = call(folder.path(), &["show", "run"]);
+    assert!(!shown.err.contains("another process"), "who reads waits for nobody: {}", shown.err);
+    signal(&child, "-INT");
+    let ended = said(&child.wait_with_output().unwrap());
+    assert!(matches!(ended.status, Some(1 | 2)), "with a record or without: {}", ended.err);
 }
 
 /// Goal: no real-time thread and no load outlives a parent that was killed.

@@ -144,3 +144,27 @@ fn of_two_sites_that_come_up_at_once_on_one_cpu_the_second_is_refused() {
         format!("CPU 0 of partition `axis` belongs to partition `axis` of site `{}`", names[other]);
     assert!(benches[refused].log().contains(&line), "{}", logs());
 }
+
+/// Goal: of two campaigns that measure on one CPU at a time, neither is evidence.
+#[test]
+fn campaigns_that_share_a_cpu_are_no_evidence() {
+    let _alone = CPU.lock().unwrap_or_else(PoisonError::into_inner);
+    let benches = ["left", "right"].map(|name| Bench::new(&site(name, "priority = 1")));
+    let arguments = ["qualify", "press.toml", "--out", "out", "--duration", "8s", "--json"];
+    let said = thread::scope(|scope| {
+        let both = benches.each_ref().map(|bench| scope.spawn(|| bench.call(&arguments)));
+        both.map(|one| one.join().unwrap())
+    });
+    for said in said {
+        let document: Value =
+            serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err));
+        let record = &document["records"][0];
+        if record["degraded"].to_string().contains("SCHED_FIFO") {
+            quietcore_skip::skip!("this user gets no real-time priority: {}", record["degraded"]);
+            return;
+        }
+        let because = record["invalid_because"].to_string();
+        assert!(because.contains("measured on CPU 0 meanwhile"), "{because}");
+        assert_eq!(record["valid"], false);
+    }
+}

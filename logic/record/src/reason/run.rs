@@ -113,6 +113,16 @@ pub enum RunProblem {
         /// The change that was seen first.
         drift: ShareDrift,
     },
+    /// Real-time tasks of others were pinned to a CPU of the partition.
+    CpuShared {
+        /// Number of the CPU.
+        cpu: u32,
+        /// Number of their process.
+        process: u32,
+        /// Name of their site and partition, `press/axis`; `None` where they belong to a campaign
+        /// or a probe.
+        owner: Option<String>,
+    },
     /// Nobody looked at the run for longer than evidence allows.
     Unwatched {
         /// The longest time between two looks, in ns.
@@ -170,6 +180,15 @@ impl fmt::Display for RunProblem {
             Self::ShareDrifted { drift } => {
                 write!(f, "what it had of the cache and the bandwidth drifted: {drift}")
             }
+            Self::CpuShared { cpu, process, owner: Some(owner) } => write!(
+                f,
+                "real-time tasks of partition `{owner}` (process {process}) were pinned to CPU \
+                 {cpu} as well"
+            ),
+            Self::CpuShared { cpu, process, owner: None } => write!(
+                f,
+                "another campaign or probe (process {process}) measured on CPU {cpu} meanwhile"
+            ),
             Self::Unwatched { gap_ns } => write!(
                 f,
                 "nobody watched the run for {}: whoever measures was itself held up, so that \

@@ -27,6 +27,7 @@ fn a_campaign_that_was_interrupted_goes_on_and_loses_no_cycle() {
     let earlier = read_record(&evidence, "axis.tp2.cpu1").unwrap();
     assert!(earlier.interrupted && earlier.release.count() > 9_000);
     stop.store(false, Ordering::Relaxed);
+    drop(campaign);
     let (writer, manifest) = (Writer::open(&evidence).unwrap(), read_manifest(&evidence).unwrap());
     let mut campaign = Campaign::resume(writer, manifest, "", "", runs(), Vec::new()).unwrap();
     let missing: Vec<_> = campaign.runs().iter().map(|run| run.profile.clone()).collect();
@@ -79,6 +80,7 @@ fn partitions_that_are_measured_alone_go_on_one_by_one() {
     let manifest = read_manifest(&evidence).unwrap();
     let left: Vec<&str> = manifest.not_measured.iter().map(|it| it.partition.as_str()).collect();
     assert_eq!(left, ["b"], "`a` was measured under the same profile");
+    drop(campaign);
     let writer = Writer::open(&evidence).unwrap();
     let mut campaign = Campaign::resume(writer, manifest, "", "", runs(), Vec::new()).unwrap();
     assert_eq!(names(campaign.runs()), ["b"]);

@@ -153,6 +153,7 @@ mod tests {
             world.with_machine(|machine| campaign.measure_all(machine, &mut Killed(450), &stop))
         }));
         assert!(died.is_err());
+        drop(campaign);
         let kept = Checkpoints::of(&root).read();
         assert_eq!(kept.len(), 1);
         let cycles = kept[0].release.count();
@@ -182,6 +183,7 @@ mod tests {
         let mut campaign = begun(&root);
         let told = &mut Told::default();
         world.with_machine(|machine| campaign.measure_all(machine, told, &stop)).unwrap();
+        drop(campaign);
         let (writer, mut manifest) = (Writer::open(&root).unwrap(), read_manifest(&root).unwrap());
         let record = read_record(&root, NAME).unwrap();
         let checkpoints = Checkpoints::of(&root);

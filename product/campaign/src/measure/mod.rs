@@ -2,6 +2,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod course;
+pub(crate) mod others;
 mod patience;
 mod watch;
 
@@ -38,7 +39,7 @@ use crate::run::{PartitionRun, Run};
 use crate::troubles::{Heard, Listener};
 use crate::world::{Process, World};
 use checkpoint::Checkpointing;
-use watch::{Watch, note_shares};
+use watch::{Watch, note_at_end};
 
 /// Time between two looks at the exchange.
 pub(crate) const POLL: Duration = Duration::from_millis(100);
@@ -206,7 +207,7 @@ pub(crate) fn measure_kept(
     // Before the loads end, and before the wait for the partitions.
     findings.loads.add(loads.measure());
     let explained = explaining.end();
-    note_shares(&partitions, &mut findings);
+    note_at_end(&partitions, machine, &mut findings);
     for partition in &mut partitions {
         partition.stop()?;
     }

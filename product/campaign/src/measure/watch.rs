@@ -102,6 +102,7 @@ impl Watch<'_, '_> {
             if looks % LOADS_EVERY == LOADS_EVERY - 1 {
                 self.findings.loads.add(self.loads.measure());
                 self.neighbours.look(self.clock.now());
+                self.findings.others.look(self.machine.world, &processes_of(partitions));
             }
             self.activity.sample();
             // Last, because it reads many files once: nothing that is due waits for it.
@@ -193,9 +194,24 @@ fn note_platform(partition: &dyn Process, run: &Run, index: usize, findings: &mu
         Some(PlatformSeen { interrupts, reservation: reservation_in_force(partition) });
 }
 
+/// Notes all that is looked at once more before the partitions end.
+pub(super) fn note_at_end(
+    partitions: &[Box<dyn Process>],
+    machine: &Machine<'_>,
+    findings: &mut Findings,
+) {
+    note_shares(partitions, findings);
+    findings.others.look_now(machine.world, &processes_of(partitions));
+}
+
+/// Returns the numbers of the processes that are measured.
+fn processes_of(partitions: &[Box<dyn Process>]) -> Vec<u32> {
+    partitions.iter().map(|partition| partition.process_id()).collect()
+}
+
 /// Notes the share of the last-level cache and of the memory bandwidth that each partition has, and
 /// whether it still holds.
-pub(super) fn note_shares(partitions: &[Box<dyn Process>], findings: &mut Findings) {
+fn note_shares(partitions: &[Box<dyn Process>], findings: &mut Findings) {
     for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
         let Some(share) = partition.share() else { continue };
         found.share.get_or_insert_with(|| share.to_string());

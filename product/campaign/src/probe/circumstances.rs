@@ -20,6 +20,7 @@ use quietcore_units::CpuSet;
 
 use super::{ProbeContext, ProbeError};
 use crate::collect::load_achieved;
+use crate::measure::others::Others;
 use crate::measure::{Machine, reservation_in_force};
 use crate::observer::Observer;
 
@@ -34,6 +35,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) reservation: Option<ReservationInForce>,
     /// The setting of the process that measured, or of its guest.
     pub(super) setting: BackendSetting,
+    /// The partitions of others that ran meanwhile.
+    pub(super) others: Others,
 }
 
 impl<'a> Circumstances<'a> {
@@ -50,13 +53,22 @@ impl<'a> Circumstances<'a> {
         let started_at = (machine.time_of_day)();
         let process = MeasuringProcess::start(machine.runtime, plan, &context.room)?;
         let reservation = reservation_in_force(process.partition());
-        let measured =
-            process.finish(context.stop, |progress| look(&mut *context.observer, progress))?;
+        let own = [process.partition().process_id()];
+        let mut others = Others::default();
+        others.look_now(machine.world, &own);
+        let measured = process.finish(context.stop, |progress| {
+            others.look(machine.world, &own);
+            look(&mut *context.observer, progress);
+        })?;
+        others.look_now(machine.world, &own);
         let achieved = loads.measure();
         loads.stop()?;
         let duration = Duration::from_nanos(measured.took.get());
         let setting = context.room.setting().clone();
-        Ok((measured, Self { machine, achieved, started_at, duration, reservation, setting }))
+        Ok((
+            measured,
+            Self { machine, achieved, started_at, duration, reservation, setting, others },
+        ))
     }
 
     /// Returns the conditions. `machine` adds facts about the machine, `activity` what happened
@@ -123,6 +135,9 @@ impl<'a> Circumstances<'a> {
             (None, _) => reasons.push(RunProblem::SettingsUnknown.into()),
             (Some(_), None) => {}
         }
+        let pinned = standing.state.as_ref().map(|state| state.affinity);
+        let shared = pinned.filter(|cpus| cpus.len() == 1).and_then(|cpus| self.others.on(&cpus));
+        reasons.extend(shared.map(Reason::from));
         let weak = self.achieved.iter().filter(|load| !load.is_complete());
         reasons.extend(weak.map(|load| {
             let kind = load.kind.name().to_owned();

@@ -26,6 +26,8 @@ use quietcore_backend::process::{
 };
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::{Region, Shape, TaskStatistics};
+use quietcore_host::Source;
+use quietcore_host::running_partitions::RunningPartition;
 use quietcore_process::exchange::Exchange;
 use quietcore_settings::HeldShare;
 use quietcore_units::{Nanos, ThreadSettings};
@@ -48,6 +50,10 @@ pub trait World: fmt::Debug {
         files: Vec<OwnedFd>,
         room: &Room,
     ) -> Result<Box<dyn Process>, PartitionError>;
+
+    /// Returns the partitions that run and that this process has not started, but those of the
+    /// processes `own`.
+    fn partitions_but(&self, own: &[u32]) -> Vec<RunningPartition>;
 }
 
 /// A partition's process. Dropping it ends it.
@@ -133,6 +139,10 @@ impl World for Live {
         room: &Room,
     ) -> Result<Box<dyn Process>, PartitionError> {
         Ok(Box::new(Partition::start_with(runtime, job, shape, files, room)?))
+    }
+
+    fn partitions_but(&self, own: &[u32]) -> Vec<RunningPartition> {
+        RunningPartition::find_others_but(&Source::live(), own)
     }
 }
 

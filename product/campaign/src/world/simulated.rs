@@ -16,6 +16,7 @@ use quietcore_backend::process::{
 use quietcore_clock::{Clock, FakeClock};
 use quietcore_evidence::Writer;
 use quietcore_exchange::{Recorder, Region, Release, Shape, TaskState, TaskStatistics};
+use quietcore_host::running_partitions::RunningPartition;
 use quietcore_probe::job::LatencyJob;
 use quietcore_process::exchange::Exchange;
 use quietcore_record::class::catalogue;
@@ -186,6 +187,10 @@ impl Simulated {
 impl World for Simulated {
     fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    fn partitions_but(&self, _: &[u32]) -> Vec<RunningPartition> {
+        Vec::new()
     }
 
     fn start(

@@ -97,14 +97,14 @@ pub struct TableFile {
     path: PathBuf,
     format: FileFormat,
     table: Option<Table>,
-    /// The temporary file, until a table begins in it.
-    part: Option<NamedTempFile>,
+    /// The temporary file, in which the table is written.
+    part: NamedTempFile,
 }
 
 #[derive(Debug)]
 enum Table {
-    Csv(Box<TableWriter<BufWriter<NamedTempFile>>>),
-    Parquet(Box<ParquetWriter<NamedTempFile>>),
+    Csv(Box<TableWriter<BufWriter<File>>>),
+    Parquet(Box<ParquetWriter<File>>),
 }
 
 impl TableFile {
@@ -121,8 +121,10 @@ impl TableFile {
         let part = tempfile::Builder::new()
             .prefix(".quietcore-")
             .permissions(fs::Permissions::from_mode(0o644))
-            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        Ok(Self { path: path.to_owned(), format, table: None, part: Some(part) })
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            // Its text names the temporary file, which nobody asked for.
+            .map_err(|error| io::Error::from(error.kind()))?;
+        Ok(Self { path: path.to_owned(), format, table: None, part })
     }
 
     /// Ends the table, whereupon the file appears.
@@ -130,32 +132,32 @@ impl TableFile {
     /// # Errors
     /// When the last of it can't be written, or nothing was recorded.
     pub fn finish(self) -> io::Result<()> {
-        let part = match self.table {
+        let file = match self.table {
             None => return Err(io::Error::other("nothing was recorded")),
             Some(Table::Csv(table)) => {
                 table.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?
             }
             Some(Table::Parquet(table)) => table.finish()?,
         };
-        sync(part.as_file())?;
-        part.persist(&self.path).map_err(|error| error.error)?;
+        file.sync_all()?;
+        self.part.persist(&self.path).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
-fn sync(file: &File) -> io::Result<()> {
-    file.sync_all()
-}
-
 impl Output for TableFile {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
-        let part = self.part.take().ok_or_else(|| io::Error::other("the table has begun"))?;
+        if self.table.is_some() {
+            return Err(io::Error::other("the table has begun"));
+        }
+        // By a handle of its own, whose errors don't name the temporary file.
+        let file = self.part.as_file().try_clone()?;
         self.table = Some(match self.format {
             FileFormat::Csv => {
                 let names: Vec<String> = columns.iter().map(|it| it.path.clone()).collect();
-                Table::Csv(Box::new(TableWriter::new(BufWriter::new(part), &names)?))
+                Table::Csv(Box::new(TableWriter::new(BufWriter::new(file), &names)?))
             }
-            FileFormat::Parquet => Table::Parquet(Box::new(ParquetWriter::new(part, columns)?)),
+            FileFormat::Parquet => Table::Parquet(Box::new(ParquetWriter::new(file, columns)?)),
         });
         Ok(())
     }

@@ -12,6 +12,8 @@ use super::choice::one_of;
 use super::experiment::ACCELERATORS;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "quietcore campaign [OPTIONS] <PAPER>\n       \
+    quietcore campaign --resume <DIR> [--json]")]
 #[command(after_help = "Examples:\n  \
     quietcore campaign queiroz2023 --plan            what would be run, and for how long\n  \
     quietcore campaign queiroz2023                   all of it within about half an hour\n  \

@@ -1,14 +1,13 @@
 //! `quietcore qualify`
 
 mod renew;
+mod resume;
 
 use std::path::{Path, PathBuf};
 
 use quietcore_campaign::probe::{PlannedProbe, probes as planned_probes};
 use quietcore_campaign::{Asked, Beside, Campaign, Outcome, Run, runs as planned_runs};
-use quietcore_evidence::{
-    Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
-};
+use quietcore_evidence::{NotMeasured, Writer, folder_name};
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
 use quietcore_site::{Length, Plan, Site};
@@ -21,13 +20,14 @@ use crate::programs::turns::{self, Ready};
 use crate::progress::{self, Bar};
 use crate::status::{Failure, Status};
 use crate::{command, finish, runs};
+use resume::Resumed;
 
 /// The way in which a campaign comes to its folder.
 enum Start<'a> {
     /// A new folder in which all is measured.
     New,
-    /// The folder of a campaign that was interrupted, with its manifest.
-    Resume(&'a Path, Box<Manifest>),
+    /// The folder of a campaign that was interrupted.
+    Resume(Box<resume::Begun>),
     /// A new folder with what still holds of an earlier one.
     Renew(Box<renew::Old<'a>>),
 }
@@ -35,13 +35,21 @@ enum Start<'a> {
 pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let mut told = progress::begin_followed(&request.followed)?;
-    let (file, start) = begin(request)?;
+    let (file, start) = match &request.resume {
+        Some(folder) => match resume::open(folder)? {
+            Resumed::Begun(begun, file) => (*file, Start::Resume(begun)),
+            Resumed::Measured(lock) => {
+                return conclude(request, &Writer::of(lock)?, Outcome::Completed);
+            }
+        },
+        None => begin(request)?,
+    };
     command::plan::shared::check_campaign(&file.site)?;
     let facts = machine::read_facts(&stop)?;
     let models = match (&request.site, &start) {
         (Some(path), _) => programs::folder_of(path).to_owned(),
-        (None, Start::Resume(_, manifest)) => {
-            manifest.site_folder.clone().unwrap_or_default().into()
+        (None, Start::Resume(begun)) => {
+            begun.manifest.site_folder.clone().unwrap_or_default().into()
         }
         (None, _) => PathBuf::new(),
     };
@@ -57,10 +65,10 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
             let asked = begun.asked(request)?;
             Campaign::begin(begun.folder(request)?, asked, planned, probes)?
         }
-        Start::Resume(folder, manifest) => {
+        Start::Resume(begun) => {
             let kernel = facts.kernel.release.describe(Clone::clone);
-            let writer = Writer::open(folder)?;
-            Campaign::resume(writer, *manifest, &file.sha256, &kernel, planned, probes)?
+            let writer = Writer::of(begun.lock)?;
+            Campaign::resume(writer, begun.manifest, &file.sha256, &kernel, planned, probes)?
         }
         Start::Renew(old) => match old.begin(request, &begun, &ready, (planned, probes))? {
             Some(campaign) => campaign,
@@ -78,31 +86,19 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
             campaign.measure_all(machine, &mut bar, &stop)
         })??
     };
-    let evidence = finish::finish(campaign.writer())?;
-    if request.resume.is_some() && campaign.writer().signed_by().is_none() {
-        crate::terminal::say(
-            "remark: the folder is not signed, since what was measured before was not either",
-        );
-    }
-    let is_chosen = request.out.is_some() || request.resume.is_some();
-    let index = runs::refresh(campaign.writer().root(), is_chosen)?;
-    conclude(request, &evidence, campaign.writer().root(), index, outcome)
+    conclude(request, campaign.writer(), outcome)
 }
 
 /// Lists the runs and the probes of a campaign, turn by turn.
 fn planned(turns: &[Ready], sha256: &str, facts: &Facts) -> (Vec<Run>, Vec<PlannedProbe>) {
-    let online = facts.machine().online;
-    let runs = |it: &Ready| planned_runs(&it.site, sha256, online, &it.built.programs);
+    let usable = facts.machine().usable;
+    let runs = |it: &Ready| planned_runs(&it.site, sha256, usable, &it.built.programs);
     let probes = |it: &Ready| planned_probes(&it.site, sha256, facts);
     (turns.iter().flat_map(runs).collect(), turns.iter().flat_map(probes).collect())
 }
 
-/// Returns the site file with its choices, and where the campaign begins.
+/// Returns the site file with its choices, and where a campaign begins that is not resumed.
 fn begin(request: &Qualify) -> Result<(SiteFile, Start<'_>), Failure> {
-    if let Some(folder) = &request.resume {
-        let (file, manifest) = resumed_site(folder)?;
-        return Ok((file, Start::Resume(folder, Box::new(manifest))));
-    }
     let mut file = chosen_site(request)?;
     match &request.renew {
         Some(folder) => {
@@ -133,45 +129,6 @@ fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
     Ok(file)
 }
 
-/// Returns the site file of an interrupted campaign, with the choices of its command line.
-fn resumed_site(folder: &Path) -> Result<(SiteFile, Manifest), Failure> {
-    let manifest = read_manifest(folder)?;
-    let asked = |missing: &NotMeasured| {
-        manifest.profiles.iter().any(|(profile, _)| *profile == missing.profile)
-    };
-    let is_left = manifest.probes.iter().any(|entry| entry.not_measured.is_some());
-    if manifest.complete && !is_left && !manifest.not_measured.iter().any(asked) {
-        return Err(Failure::new(format_args!(
-            "quietcore: `{}` is complete; nothing is left to be measured",
-            folder.display()
-        )));
-    }
-    let changed = changed_since_sealed(folder);
-    if !changed.is_empty() {
-        return Err(Failure::new(format_args!(
-            "quietcore: `{}` is not as it was left: {}; begin a new campaign",
-            folder.display(),
-            changed.join("; ")
-        )));
-    }
-    let mut file = files::read_site(&folder.join("site.toml"))?;
-    set_as_before(&mut file, &manifest)?;
-    Ok((file, manifest))
-}
-
-/// Gives a site file the choices of the command line by which a folder was begun.
-fn set_as_before(file: &mut SiteFile, manifest: &Manifest) -> Result<(), Failure> {
-    let profiles: Vec<String> = manifest.profiles.iter().map(|(name, _)| name.clone()).collect();
-    file.site.select_profiles(&profiles)?;
-    if let Some(length) = manifest.length {
-        file.site.set_length(match length {
-            quietcore_evidence::Length::Duration(duration) => Length::Duration(duration),
-            quietcore_evidence::Length::Cycles(cycles) => Length::Cycles(cycles),
-        })?;
-    }
-    Ok(())
-}
-
 /// Everything that a new folder begins with.
 struct Begun<'a> {
     file: &'a SiteFile,
@@ -188,6 +145,7 @@ impl Begun<'_> {
         let site = &self.file.site;
         let chosen = request.out.clone();
         let folder = chosen.unwrap_or_else(|| default_folder(&self.started_at, site));
+        files::refuse_dash("--out", &folder)?;
         let writer = Writer::create(&folder)?;
         writer.doctor(&Report::new(self.facts.clone(), Some(&site.claimed_cpus())))?;
         Ok(writer)
@@ -240,17 +198,21 @@ fn default_folder(started_at: &str, site: &Site) -> PathBuf {
     Path::new(runs::RUNS).join(folder_name(started_at, site.name()))
 }
 
-fn conclude(
-    request: &Qualify,
-    evidence: &Evidence,
-    folder: &Path,
-    index: Option<PathBuf>,
-    outcome: Outcome,
-) -> Result<Status, Failure> {
-    super::show::print_evidence(evidence, request.json)?;
-    if request.resume.is_some() {
-        super::show::print_ageing(evidence, request.json)?;
+/// Finishes the folder, and prints what came of it.
+fn conclude(request: &Qualify, writer: &Writer, outcome: Outcome) -> Result<Status, Failure> {
+    let evidence = finish::finish(writer)?;
+    if request.resume.is_some() && writer.signed_by().is_none() {
+        crate::terminal::say(
+            "remark: the folder is not signed, since what was measured before was not either",
+        );
     }
+    let is_chosen = request.out.is_some() || request.resume.is_some();
+    let index = runs::refresh(writer.root(), is_chosen)?;
+    super::show::print_evidence(&evidence, request.json)?;
+    if request.resume.is_some() {
+        super::show::print_ageing(&evidence, request.json)?;
+    }
+    let folder = writer.root();
     crate::terminal::say(format_args!("report: {}", folder.join(finish::REPORT).display()));
     if let Some(index) = index {
         crate::terminal::say(format_args!("all runs: {}", index.display()));

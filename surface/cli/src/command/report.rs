@@ -1,14 +1,14 @@
 //! `quietcore report`
 
-use std::fs;
 use std::path::Path;
 
-use quietcore_evidence::{Evidence, Signature, Writer, write_whole};
+use quietcore_evidence::{Evidence, FolderLock, Signature, Writer, write_whole};
 use quietcore_record::export;
 use quietcore_report::{derived, junit};
 use quietcore_units::Nanos;
 
 use crate::arguments::Report;
+use crate::files;
 use crate::finish::{self, REPORT};
 use crate::runs;
 use crate::status::{Failure, Status};
@@ -17,6 +17,18 @@ use crate::status::{Failure, Status};
 const CYCLICTEST_END: Nanos = Nanos::from_millis(10);
 
 pub(super) fn run(request: &Report) -> Result<Status, Failure> {
+    let chosen = [
+        ("--html", &request.html),
+        ("--junit", &request.junit),
+        ("--csv", &request.csv),
+        ("--sections", &request.sections),
+        ("--cyclictest", &request.cyclictest),
+    ];
+    let chosen = chosen.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+    let chosen: Vec<_> = chosen.collect();
+    for &(option, path) in &chosen {
+        files::refuse_dash(option, path)?;
+    }
     if !request.folder.join("manifest.json").exists() {
         let folders = runs::folders(&request.folder);
         if !folders.is_empty() {
@@ -33,10 +45,7 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     for missing in &evidence.unaccounted {
         crate::terminal::say(format_args!("missing: {}", missing.because));
     }
-    let files = [&request.html, &request.junit, &request.cyclictest];
-    let chosen = files.into_iter().chain([&request.csv, &request.sections]);
-    let is_chosen = chosen.into_iter().any(Option::is_some);
-    if !is_chosen {
+    if chosen.is_empty() {
         make_anew(&request.folder, &evidence)?;
         super::print(&format!("{}\n", request.folder.join(REPORT).display()))?;
     }
@@ -70,8 +79,9 @@ fn make_anew(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
         );
         return Ok(());
     }
+    let lock = FolderLock::take(folder)?;
     if evidence.damage.is_empty() {
-        finish::derive(&Writer::open(folder)?)?;
+        finish::derive(&Writer::of(lock)?)?;
     } else {
         // Damaged evidence keeps its sums, which show the damage.
         write_whole(&folder.join(REPORT), derived::page(evidence).as_bytes())?;
@@ -104,7 +114,7 @@ fn index(request: &Report, folders: &[String]) -> Result<Status, Failure> {
 }
 
 fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
-    fs::create_dir_all(folder)?;
+    files::make_folder(folder)?;
     for (name, text) in [
         ("records.csv", export::records_csv(&evidence.records)),
         ("histograms.csv", export::histogram_csv(&evidence.records)),
@@ -125,7 +135,7 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
 }
 
 fn write_sections(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
-    fs::create_dir_all(folder)?;
+    files::make_folder(folder)?;
     let document = derived::sections(evidence);
     let text = serde_json::to_string_pretty(&document)? + "\n";
     write_whole(&folder.join("sections.json"), text.as_bytes())?;

@@ -78,6 +78,9 @@ fn a_reproduction_goes_on_after_it_was_killed_and_interrupted() {
     let resume = ["campaign", "--resume", "out"];
     let interrupted = start(folder.path(), &resume);
     until("nothing goes on", || !children(interrupted.id()).is_empty());
+    let beside = call(folder.path(), &resume);
+    assert_eq!(beside.status, Some(2), "{}", beside.err);
+    assert!(beside.err.contains("another process of Quietcore writes into it"), "{}", beside.err);
     signal(&interrupted, "-INT");
     let told = said(&interrupted.wait_with_output().unwrap());
     assert_eq!(told.status, Some(1), "{}", told.err);
@@ -119,7 +122,21 @@ fn a_plan_of_a_reproduction_does_nothing_and_fits_its_time() {
     assert!(short.err.contains("--within 3.00 s: too short"), "{}", short.err);
     let astray = call(folder.path(), &["campaign", "mahmud2014", "--examples", "nowhere"]);
     assert_eq!(astray.status, Some(2), "{}", astray.out);
-    assert!(astray.err.contains("--examples nowhere: the papers' site files"), "{}", astray.err);
+    let missing = "site files of mahmud2014 are not there (`papers/mahmud2014.toml`)";
+    assert!(astray.err.contains(&format!("--examples nowhere: {missing}")), "{}", astray.err);
+}
+
+#[test]
+fn a_campaign_away_from_its_site_files_names_them_and_a_wrong_call_its_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let astray = call(folder.path(), &["campaign", "scordino2020"]);
+    assert_eq!(astray.status, Some(2), "{}", astray.out);
+    let missing = "scordino2020 are not there (`papers/scordino2020.toml`)";
+    assert!(astray.err.contains(missing), "{}", astray.err);
+    let wrong = call(folder.path(), &["campaign", "--resume", "out", "--plan"]);
+    assert_eq!(wrong.status, Some(2), "{}", wrong.out);
+    assert!(wrong.err.contains("quietcore campaign --resume <DIR> [--json]"), "{}", wrong.err);
+    assert!(!wrong.err.contains("[PAPER]"), "it is refused beside --resume: {}", wrong.err);
 }
 
 #[test]

@@ -26,6 +26,7 @@ use quietcore_record::slowdown;
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
 use super::{Probe, ProbeContext, ProbeError, Probed, some_measured};
+use crate::measure::others::Others;
 use crate::measure::reservation_in_force;
 use crate::run::Run;
 use bench::{Bench, Steps};
@@ -103,31 +104,38 @@ impl Memory {
         let (plan, machine, stop) = (&self.plan, context.machine, context.stop);
         let mut records = Vec::new();
         let clock = machine.world.clock();
-        let make = |begin: Nanos, started_at: String, reservation, stopped: bool| Maker {
-            plan,
-            machine,
-            started_at,
-            duration: Duration::from_nanos(clock.now().saturating_sub(begin).get()),
-            reservation,
-            stopped,
-        };
+        let mut others = Others::default();
+        let mut make =
+            |begin: Nanos, started_at: String, reservation, own: &[u32], stopped: bool| {
+                others.look_now(machine.world, own);
+                Maker {
+                    plan,
+                    machine,
+                    started_at,
+                    duration: Duration::from_nanos(clock.now().saturating_sub(begin).get()),
+                    reservation,
+                    others: others.clone(),
+                    stopped,
+                }
+            };
         let now = || (clock.now(), (machine.time_of_day)());
         if plan.has(MemoryPart::Curves) || plan.has(MemoryPart::Pressure) {
             let victim = Victim::start(machine.runtime, &job(plan), &context.room)?;
             let reserved = reservation_in_force(victim.partition());
+            let own = [victim.partition().process_id()];
             let mut steps = Steps::new(context.observer, stop);
             let mut bench = Bench::new(victim, neighbours, clock);
             if plan.has(MemoryPart::Curves) {
                 let (begin, started_at) = now();
                 let curves = curves::measure(plan, &mut bench, &mut steps)?;
-                let maker = make(begin, started_at, reserved.clone(), steps.is_stopped());
+                let maker = make(begin, started_at, reserved.clone(), &own, steps.is_stopped());
                 records.extend(maker.curves(curves, bench.ended()));
             }
             if plan.has(MemoryPart::Pressure) && !steps.is_stopped() {
                 let (begin, started_at) = now();
                 let bytes = plan.working_set.unwrap_or_else(|| most_slowed(plan, &records));
                 let run = pressure::measure(plan, bytes, &mut bench, &mut steps)?;
-                let maker = make(begin, started_at, reserved, steps.is_stopped());
+                let maker = make(begin, started_at, reserved, &own, steps.is_stopped());
                 records.push(maker.pressure(run, bench.ended()));
             }
         }
@@ -135,7 +143,7 @@ impl Memory {
             let (begin, started_at) = now();
             let mut blocks = routines::measure(plan, neighbours, context)?;
             let reserved = blocks.reservation.take();
-            let maker = make(begin, started_at, reserved, context.is_stopped());
+            let maker = make(begin, started_at, reserved, &[], context.is_stopped());
             records.extend(maker.routines(blocks));
         }
         Ok(records)

@@ -21,6 +21,7 @@ use super::plan::MemoryPlan;
 use super::pressure::Run;
 use super::routines::Blocks;
 use crate::measure::Machine;
+use crate::measure::others::Others;
 use crate::probe::circumstances::{Circumstances, degraded};
 use crate::probe::osek::records::of_series;
 
@@ -67,6 +68,8 @@ pub(super) struct Maker<'a> {
     pub(super) duration: Duration,
     /// The reservation of the process that measured.
     pub(super) reservation: Option<ReservationInForce>,
+    /// The partitions of others that were seen at the end of the part.
+    pub(super) others: Others,
     pub(super) stopped: bool,
 }
 
@@ -194,6 +197,7 @@ impl Maker<'_> {
             duration: self.duration,
             reservation: self.reservation.clone(),
             setting: BackendSetting::default(),
+            others: self.others.clone(),
         }
     }
 

@@ -36,13 +36,17 @@ pub(super) fn run(
     mut look: impl FnMut(),
 ) -> io::Result<Outcome> {
     let mut errors = tempfile::tempfile()?;
+    let output = File::create(printed).map_err(|error| {
+        let why = format!("`{}` can't be written: {error}", printed.display());
+        io::Error::new(error.kind(), why)
+    })?;
     let begun = Instant::now();
     let mut child = Command::new(std::env::current_exe()?)
         .args(words)
         .current_dir(folder)
         .env(ENDS_WITH, std::process::id().to_string())
         .stdin(Stdio::null())
-        .stdout(File::create(printed)?)
+        .stdout(output)
         .stderr(errors.try_clone()?)
         // So that Ctrl-C reaches it once, from here.
         .process_group(0)

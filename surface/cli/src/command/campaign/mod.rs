@@ -12,17 +12,19 @@ mod schedule;
 mod systems;
 mod text;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser as _;
-use quietcore_evidence::{read_manifest, write_whole};
+use quietcore_evidence::{FolderLock, read_manifest, write_whole};
 use quietcore_linux_guest::image::Image;
 use quietcore_record::published::reproduction::{self, Course, Outcome, Ran, SCHEMA, Step};
 use quietcore_report::reproduction as page;
 use quietcore_site::{Accelerator, Site};
 use quietcore_units::Nanos;
+use quietcore_wording::list;
 
 use self::extent::{Extent, with_length};
 use crate::arguments::{Arguments, Command, PaperCampaign};
@@ -41,21 +43,28 @@ const PRINTED_BYTES_MAX: usize = 64 << 10;
 const LEFT: &str = "interrupted";
 /// The beginning of paths in the list of commands that lie in the folder of examples.
 const EXAMPLES: &str = "examples/";
+/// The beginning of the names of the papers' own site files in that folder.
+const PAPERS: &str = "papers/";
 
 pub(super) fn run(request: &PaperCampaign) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let (folder, mut course) = match &request.resume {
-        Some(folder) => (folder.clone(), resumed(folder)?),
+    let (lock, mut course) = match &request.resume {
+        Some(folder) => {
+            // Read again once the lock is there, since another process may just have ended.
+            resumed(folder)?;
+            let lock = FolderLock::take(folder)?;
+            (lock, resumed(folder)?)
+        }
         None => {
             let course = begun(request, &stop)?;
             if request.plan {
                 super::print(&text::plan(&course))?;
                 return Ok(Status::Done);
             }
-            (make_folder(request, &course)?, course)
+            (FolderLock::take(&make_folder(request, &course)?)?, course)
         }
     };
-    let folder = folder.canonicalize()?;
+    let folder = lock.root().canonicalize()?;
     write(&folder, &course)?;
     say(format_args!(
         "{}: {} commands, about {} in all, in {}",
@@ -169,17 +178,21 @@ fn leftover(ran: &Ran, folder: &Path) -> Result<Leftover, Failure> {
         _ => {}
     }
     let aside = folder.join(LEFT);
-    fs::create_dir_all(&aside)?;
-    let set_aside = format!("{}-{}", name.replace('/', "-"), machine::time_of_day());
-    fs::rename(folder.join(name), aside.join(set_aside))?;
+    files::make_folder(&aside)?;
+    let set_aside = aside.join(format!("{}-{}", name.replace('/', "-"), machine::time_of_day()));
+    fs::rename(folder.join(name), &set_aside).map_err(|error| {
+        let (name, aside) = (folder.join(name), set_aside.display());
+        let name = name.display();
+        Failure::new(format_args!("quietcore: `{name}` can't be moved to `{aside}`: {error}"))
+    })?;
     Ok(Leftover::Nothing)
 }
 
 /// Plans the campaign of a paper.
 fn begun(request: &PaperCampaign, stop: &AtomicBool) -> Result<Course, Failure> {
     let paper = request.paper.as_deref().expect("clap asks for the paper without --resume");
-    let examples = examples(&request.examples)?;
     let steps = reproduction::steps(paper);
+    let examples = examples(&request.examples, paper, &steps)?;
     let mut words: Vec<Vec<String>> = steps.iter().map(|step| here(step, &examples)).collect();
     if let Some(accelerator) = request.accelerator {
         let qualifies = words.iter_mut().filter(|words| words[0] == "qualify");
@@ -236,17 +249,23 @@ fn each_of(extent: Extent, each: Option<Nanos>) -> Option<Nanos> {
     }
 }
 
-/// Returns the folder of examples as an absolute path.
-fn examples(folder: &Path) -> Result<PathBuf, Failure> {
-    let missing = || {
-        Failure::new(format_args!(
-            "--examples {}: the papers' site files are not there (`papers/queiroz2023.toml`); run \
-             this in Quietcore's source folder, or name its folder `examples`",
-            folder.display()
-        ))
-    };
-    let found = folder.canonicalize().map_err(|_| missing())?;
-    if found.join("papers").is_dir() { Ok(found) } else { Err(missing()) }
+/// Returns the folder of examples as an absolute path. Refuses one that lacks the paper's own site
+/// file.
+fn examples(folder: &Path, paper: &str, steps: &[Step]) -> Result<PathBuf, Failure> {
+    let words = steps.iter().flat_map(Step::words);
+    let named = words.filter_map(|word| word.strip_prefix(EXAMPLES));
+    let is_site = |name: &str| name.starts_with(PAPERS) && name.ends_with(".toml");
+    let lacks = |name: &&str| is_site(name) && !folder.join(name).is_file();
+    let missing: BTreeSet<&str> = named.filter(lacks).collect();
+    if !missing.is_empty() {
+        return Err(Failure::new(format_args!(
+            "--examples {}: site files of {paper} are not there ({}); run this in Quietcore's \
+             source folder, or name its folder `examples`",
+            folder.display(),
+            list(missing)
+        )));
+    }
+    Ok(std::path::absolute(folder)?)
 }
 
 /// Returns the words of a step with the paths of this machine.
@@ -269,6 +288,7 @@ fn make_folder(request: &PaperCampaign, course: &Course) -> Result<PathBuf, Fail
         Path::new(runs::RUNS).join(name)
     };
     let folder = request.out.clone().unwrap_or_else(default);
+    files::refuse_dash("--out", &folder)?;
     if folder.exists() {
         return Err(Failure::new(format_args!(
             "--out {}: it is there already; `quietcore campaign --resume {}` goes on with a \
@@ -277,7 +297,7 @@ fn make_folder(request: &PaperCampaign, course: &Course) -> Result<PathBuf, Fail
             folder.display()
         )));
     }
-    fs::create_dir_all(&folder)?;
+    files::make_folder(&folder)?;
     Ok(folder)
 }
 

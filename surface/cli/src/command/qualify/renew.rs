@@ -17,7 +17,8 @@ use quietcore_campaign::renewal::RenewalPlan;
 use quietcore_campaign::{Campaign, Earlier, Run};
 use quietcore_evidence::{Evidence, Origin, sum_of_sums};
 
-use super::{Begun, set_as_before};
+use super::Begun;
+use super::resume::set_as_before;
 use crate::arguments::Qualify;
 use crate::command::show::ageing::{Here, MachineOf};
 use crate::files::SiteFile;

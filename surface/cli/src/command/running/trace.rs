@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quietcore_evidence::{FILE_BYTES_MAX, Writer, changed_since_sealed, write_whole};
+use quietcore_evidence::{FILE_BYTES_MAX, FolderLock, Writer, changed_since_sealed, write_whole};
 use quietcore_record::trace::Recording;
 use quietcore_record::verdict::thousands;
 use quietcore_report::recording::{Named, page, svg};
@@ -122,14 +122,8 @@ impl Files {
             let plot = plot.display();
             return Err(Failure::new(format_args!("quietcore: `{plot}`: use .svg or .html")));
         }
-        if let Some(plot) = &request.plot
-            && let Some(folder) = plot.parent().filter(|it| !it.as_os_str().is_empty())
-            && !folder.is_dir()
-        {
-            let (plot, folder) = (plot.display(), folder.display());
-            return Err(Failure::new(format_args!(
-                "quietcore: `{plot}` can't be written: there is no folder `{folder}`"
-            )));
+        if let Some(plot) = &request.plot {
+            refuse_without_folder(plot)?;
         }
         let evidence = request.evidence.as_deref().map(|folder| in_evidence(folder, name));
         Ok(Self { out, evidence: evidence.transpose()?, drawn: Recording::new(Vec::new()) })
@@ -149,9 +143,9 @@ impl Files {
         }
         if let Some((writer, path, table)) = self.evidence {
             finished(table, &path)?;
-            let bytes = path.metadata()?.len();
+            let bytes = path.metadata().map_err(|error| not_written(&path, &error))?.len();
             if bytes > FILE_BYTES_MAX {
-                std::fs::remove_file(&path)?;
+                std::fs::remove_file(&path).map_err(|error| not_written(&path, &error))?;
                 return Err(Failure::new(format_args!(
                     "quietcore: the recording has {bytes} bytes and evidence keeps at most \
                      {FILE_BYTES_MAX} a file; record fewer samples, or use --out"
@@ -179,7 +173,20 @@ fn table_file(path: &Path) -> Result<TableFile, Failure> {
     let format = FileFormat::of(path).ok_or_else(|| {
         Failure::new(format_args!("quietcore: `{}`: use .csv or .parquet", path.display()))
     })?;
+    refuse_without_folder(path)?;
     TableFile::create(path, format).map_err(|error| not_written(path, &error))
+}
+
+fn refuse_without_folder(path: &Path) -> Result<(), Failure> {
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty())
+        && !folder.is_dir()
+    {
+        let (path, folder) = (path.display(), folder.display());
+        return Err(Failure::new(format_args!(
+            "quietcore: `{path}` can't be written: there is no folder `{folder}`"
+        )));
+    }
+    Ok(())
 }
 
 fn finished(table: TableFile, path: &Path) -> Result<(), Failure> {
@@ -197,6 +204,7 @@ fn in_evidence(
     name: &str,
 ) -> Result<(Writer, std::path::PathBuf, TableFile), Failure> {
     quietcore_evidence::read_manifest(folder)?;
+    let lock = FolderLock::take(folder)?;
     let changed = changed_since_sealed(folder);
     if !changed.is_empty() {
         let changed = changed.join("; ");
@@ -205,7 +213,7 @@ fn in_evidence(
             "quietcore: `{folder}` is not as it was left: {changed}; its recordings would not count"
         )));
     }
-    let writer = Writer::open(folder)?;
+    let writer = Writer::of(lock)?;
     let path = writer.trace_path(name)?;
     let table = TableFile::create(&path, FileFormat::Csv);
     let table = table.map_err(|error| not_written(&path, &error))?;
