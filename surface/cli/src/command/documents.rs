@@ -1,6 +1,5 @@
 //! `quietcore schema`, `completions` and `man`: documents about this program.
 
-use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{self, Stdio};
 
@@ -9,6 +8,7 @@ use quietcore_evidence::write_whole;
 
 use crate::arguments::{Arguments, Completions, Man, Schema, SchemaKind};
 use crate::completion;
+use crate::files;
 use crate::status::{Failure, Status};
 
 pub(super) fn schema(request: &Schema) -> Result<Status, Failure> {
@@ -46,7 +46,8 @@ pub(super) fn man(request: &Man) -> Result<Status, Failure> {
         })?;
         return show(page);
     };
-    fs::create_dir_all(folder)?;
+    files::refuse_dash("--out", folder)?;
+    files::make_folder(folder)?;
     for page in pages {
         write_whole(&folder.join(format!("{}.1", page.name)), &page.roff)?;
     }

@@ -2,7 +2,6 @@
 
 mod application;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_evidence::write_whole;
@@ -12,6 +11,7 @@ use serde::Serialize;
 
 use self::application::Application;
 use crate::arguments::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
+use crate::files;
 use crate::status::{Failure, Status};
 
 pub(super) fn run(request: &OsekVerb) -> Result<Status, Failure> {
@@ -78,6 +78,7 @@ struct Generated {
 }
 
 fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
+    files::refuse_dash("--out", &request.out)?;
     let configuration = match osek::read(&request.file, reading(request.strict)) {
         Ok(configuration) => configuration,
         Err(OilError::Refused(problems)) => {
@@ -89,10 +90,7 @@ fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
     for remark in configuration.remarks() {
         crate::terminal::say(format_args!("remark: {remark}"));
     }
-    fs::create_dir_all(&request.out).map_err(|error| {
-        let out = request.out.display();
-        Failure::new(format!("quietcore: `{out}` can't be made a folder: {error}"))
-    })?;
+    files::make_folder(&request.out)?;
     let mut files = Vec::new();
     let mut write = |name: &str, content: &[u8]| -> Result<(), Failure> {
         let path = request.out.join(name);

@@ -4,7 +4,7 @@ pub(super) mod ageing;
 pub(super) mod verdict;
 pub(super) mod verify;
 
-use quietcore_evidence::Evidence;
+use quietcore_evidence::{Evidence, unfinished_pages};
 use quietcore_report::text;
 
 use crate::arguments::Show;
@@ -18,6 +18,9 @@ pub(super) fn run(request: &Show) -> Result<Status, Failure> {
     print_ageing(&evidence, request.json)?;
     for problem in &stale {
         terminal::say(format_args!("changed: {}", terminal::visible(problem)));
+    }
+    for problem in unfinished_pages(&request.folder) {
+        terminal::say(format_args!("remark: {problem}"));
     }
     terminal::say(verify::line(&evidence.signature));
     let is_whole = evidence.is_sound() && stale.is_empty();

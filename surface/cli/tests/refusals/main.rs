@@ -128,11 +128,8 @@ fn absurd_options_of_a_probe_are_refused_all_at_once() {
 
 #[test]
 fn imports_that_are_broken_name_line_and_remedy_and_write_nothing() {
-    let histogram = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n# Min \
-                     Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n# \
-                     Histogram Overflows: 00000\n";
     let broken = [
-        ("truncated", &histogram[..26]),
+        ("truncated", &HISTOGRAM[..26]),
         ("words", "hello\nworld\n"),
         ("nothing", ""),
         ("reordered", "# Histogram\n000002 000001\n000001 000004\n# Total: 000000005\n"),
@@ -146,14 +143,78 @@ fn imports_that_are_broken_name_line_and_remedy_and_write_nothing() {
         assert!(said.err.contains(&format!("{name}:")), "{name}: {}", said.err);
         assert_eq!(names(folder.path()), [name]);
     }
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("good"), histogram).unwrap();
-    let said = call(folder.path(), &["import", "cyclictest", "good", "--out", "evidence"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    let folder = imported();
     // A second import into the same folder would mix two pieces of evidence.
     let said = call(folder.path(), &["import", "cyclictest", "good", "--out", "evidence"]);
     assert_eq!(said.status, Some(2));
     assert!(said.err.contains("evidence") && said.err.contains("exists"), "{}", said.err);
+}
+
+const HISTOGRAM: &str = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n# Min \
+                         Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n# \
+                         Histogram Overflows: 00000\n";
+
+/// Makes a folder `evidence` from a file `good`.
+fn imported() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for files");
+    fs::write(folder.path().join("good"), HISTOGRAM).expect("a file can be written");
+    let said = call(folder.path(), &["import", "cyclictest", "good", "--out", "evidence"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    folder
+}
+
+/// Goal: where a file is read `-` is standard input; nobody gets a file or a folder of that name.
+#[test]
+fn a_dash_is_no_path_to_write_to() {
+    let folder = imported();
+    fs::write(folder.path().join("conf.oil"), "").unwrap();
+    fs::write(folder.path().join("site.toml"), "").unwrap();
+    let before = names(folder.path());
+    let reports = ["--html", "--junit", "--csv", "--sections", "--cyclictest"];
+    let mut calls = reports.map(|option| vec!["report", "evidence", option, "-"]).to_vec();
+    calls.extend([
+        vec!["report", ".", "--html", "-"],
+        vec!["report", "evidence", "--html", "page.html", "--csv", "-"],
+        vec!["import", "cyclictest", "good", "--out", "-"],
+        vec!["export", "systemd", "site.toml", "--out", "-"],
+        vec!["osek", "generate", "conf.oil", "--out", "-"],
+        vec!["guest", "build", "--out", "-"],
+        vec!["man", "--out", "-"],
+    ]);
+    for arguments in calls {
+        let said = call(folder.path(), &arguments);
+        assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
+        let option = arguments[arguments.len() - 2];
+        let told = format!("{option} -: `-` is no path to write to; for one of that very name");
+        assert!(said.err.contains(&told), "{arguments:?}: {}", said.err);
+        assert_eq!(names(folder.path()), before, "{arguments:?}");
+    }
+}
+
+/// Goal: an error of the system is told with the path that it is about.
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = imported();
+    let Some(site) = command::site(folder.path(), "") else {
+        return quietcore_skip::skip!("needs two CPUs; this machine has one");
+    };
+    for (arguments, path) in [
+        (&["export", "systemd", &site, "--out", "good"][..], "good"),
+        (&["report", "evidence", "--csv", "/dev/full/x"], "/dev/full/x"),
+        (&["report", "evidence", "--sections", "good/x"], "good/x"),
+        (&["man", "--out", "good"], "good"),
+    ] {
+        let said = call(folder.path(), arguments);
+        assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
+        let told = format!("`{path}` can't be made a folder; name another one: ");
+        assert!(said.err.contains(&told), "{arguments:?}: {}", said.err);
+    }
+    let mut piped = command::quietcore(folder.path());
+    piped.args(["export", "systemd", "-"]);
+    piped.stdin(fs::File::open(folder.path().join(&site)).unwrap());
+    let said = command::said(&piped.output().unwrap());
+    assert_eq!(said.status, Some(2), "{}", said.out);
+    assert!(said.err.contains("`-`: what is written names the site file"), "{}", said.err);
 }
 
 /// Goal: who imports without a period is told the option that gives it, last of all; and a stall
@@ -174,6 +235,11 @@ fn an_import_without_a_period_asks_for_it_and_fails_what_no_period_excuses() {
     let of = |class: &str| verdicts.iter().find(|verdict| verdict["class"] == class).unwrap();
     assert_eq!(of("motion-control")["verdict"], "FAIL", "{}", of("motion-control"));
     assert!(of("motion-control")["because"].as_str().unwrap().contains("whatever the period"));
+    let zero = ["import", "cyclictest", "stalled", "--out", "other", "--interval", "0us"];
+    let said = call(folder.path(), &zero);
+    assert_eq!(said.status, Some(2), "{}", said.err);
+    assert!(said.err.contains("--interval 0 is no time between two releases"), "{}", said.err);
+    assert!(!folder.path().join("other").exists());
 }
 
 #[test]

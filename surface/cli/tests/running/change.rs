@@ -44,6 +44,10 @@ fn groups_are_set_and_forced_and_released() {
         let said = refused(at, &[verb, "axis", "servo_P.Kp=nan"]);
         assert!(said.contains("`--allow-nan`"), "{said}");
     }
+    for verb in ["set", "force"] {
+        let said = refused(at, &[verb, "axis", "servo_P.Kp=7", "servo_P.Ki=1", "servo_P.Kp=8"]);
+        assert!(said.contains("`servo_P.Kp` is named twice, with `7` and with `8`"), "{said}");
+    }
     done(at, &["set", "axis", "servo_P.Kp=nan", "--allow-nan"]);
     assert!(done(at, &["watch", "axis", "servo_P.Kp", "--once"]).contains("NaN"));
     for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {

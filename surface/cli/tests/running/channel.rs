@@ -152,6 +152,10 @@ fn what_the_site_does_not_allow_is_refused_with_the_way_out() {
         (&["channel", "setpoint", "target=fast"], &["signal `target`", "say a number"]),
         (&["channel", "setpoint", "code=300"], &["does not fit type u8"]),
         (&["channel", "setpoint", "code=3", "--every", "5ms"], &["there are only messages"]),
+        (
+            &["channel", "setpoint", "target=1", "target=2", "code=3"],
+            &["`target` is named twice, with `1` and with `2`"],
+        ),
     ] {
         let said = refused(site.at(), arguments);
         assert!(parts.iter().all(|part| said.contains(part)), "{arguments:?}: {said}");
@@ -160,9 +164,26 @@ fn what_the_site_does_not_allow_is_refused_with_the_way_out() {
     assert_eq!(axis.receive().unwrap().count, 0, "nothing was sent");
     assert_eq!(axis.receive_message(3, &mut [0; 8]), Ok(None), "no message either");
     assert!(done(site.at(), &["channel", "between", "--once"]).contains("x"), "anybody reads");
-    let full = ["channel", "setpoint", "code=1", "code=2", "code=3"];
-    let said = refused(site.at(), &full);
-    assert!(said.contains("the queue is full"), "{said}");
+}
+
+/// Goal: nobody sends a message twice because a later one had no place.
+#[test]
+fn a_full_queue_is_told_with_what_was_sent_and_what_was_not() {
+    let site = Site::serve();
+    let mut axis = site.receiver("setpoint");
+    let all = ["channel", "setpoint", "target=4", "code=1", "code=2", "code=3"];
+    let said = refused(site.at(), &all);
+    let left = "sent `code=1`, `code=2`; not sent `code=3`, `target=4`: the queue is full";
+    assert!(said.contains(left), "{said}");
+    assert_eq!(axis.receive().unwrap().count, 0, "no value was sent");
+    let said = refused(site.at(), &["channel", "setpoint", "code=4"]);
+    assert!(said.starts_with("quietcore: not sent `code=4`: the queue is full"), "{said}");
+    let mut message = [0; 8];
+    for code in [1, 2] {
+        assert!(axis.receive_message(3, &mut message).unwrap().is_some());
+        assert_eq!(message[0], code);
+    }
+    assert_eq!(axis.receive_message(3, &mut message), Ok(None));
 }
 
 #[test]

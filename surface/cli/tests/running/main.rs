@@ -407,6 +407,10 @@ fn usage_errors_name_what_would_be_right() {
             &["trace", "axis", "servo_Y", "--samples", "1", "--plot", "none/x.svg"],
             "`none/x.svg` can't be written: there is no folder `none`",
         ),
+        (
+            &["trace", "axis", "servo_Y", "--samples", "1", "--out", "none/x.csv"],
+            "`none/x.csv` can't be written: there is no folder `none`",
+        ),
     ] {
         let said = refused(at, arguments);
         assert!(said.contains(right), "{arguments:?}: {said}");

@@ -184,6 +184,37 @@ fn a_page_that_is_gone_is_named_and_no_forgery() {
     assert_eq!(call(at, &["verify", "run"]).status, Some(1));
 }
 
+/// Goal: a folder that was not finished, as on a full disk, is not shown as one that was.
+/// Method: take away a page, the sums of all, all of them, and make them anew.
+#[test]
+fn a_folder_that_was_not_finished_is_shown_with_what_it_lacks() {
+    let folder = signed();
+    let at = folder.path();
+    let pages = ["evidence.json", "report.html", "junit.xml"];
+    let page = |name: &str| at.join("run").join(name);
+    let shown = || call(at, &["show", "run"]).err;
+    assert!(!shown().contains("remark: "), "{}", shown());
+    let text = fs::read_to_string(page("report.html")).unwrap();
+    fs::remove_file(page("report.html")).unwrap();
+    let changed = "`report.html` is missing: the folder is not as it was sealed";
+    assert!(shown().contains(changed), "{}", shown());
+    fs::write(page("report.html"), text).unwrap();
+    fs::remove_file(at.join(SIGNATURE)).unwrap();
+    let sums = fs::read_to_string(page("SHA256SUMS")).unwrap();
+    let is_first = |line: &&str| !pages.iter().any(|name| line.ends_with(name));
+    let first: String = sums.lines().filter(is_first).map(|line| format!("{line}\n")).collect();
+    fs::write(page("SHA256SUMS"), first).unwrap();
+    for name in pages {
+        let told = format!("`{name}` has no sum: the run did not come to its end");
+        assert!(shown().contains(&told), "{}", shown());
+        fs::remove_file(page(name)).unwrap();
+        let told = format!("`{name}` is missing: the run did not come to its end");
+        assert!(shown().contains(&told), "{}", shown());
+    }
+    assert_eq!(call(at, &["report", "run"]).status, Some(0));
+    assert!(!shown().contains("remark: "), "{}", shown());
+}
+
 /// Goal: a stranger verifies a folder offline, with packages that are not ours.
 /// Method: the script of `docs/evidence-signature.md` on a folder, and on one that was changed.
 #[test]

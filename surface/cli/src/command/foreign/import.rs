@@ -8,6 +8,7 @@ use quietcore_record::class::catalogue;
 use quietcore_record::import::{self, ImportOptions, Kind};
 use quietcore_record::reason::Reason;
 use quietcore_record::record::Record;
+use quietcore_units::Nanos;
 
 use crate::arguments::Import;
 use crate::status::{Failure, Status};
@@ -23,6 +24,13 @@ pub(in crate::command) fn run(request: &Import) -> Result<Status, Failure> {
             request.exceedance
         )));
     }
+    if request.interval == Some(Nanos::ZERO) {
+        return Err(Failure::new(
+            "quietcore: --interval 0 is no time between two releases; give the one that was \
+             measured with, such as 1ms, or leave it out",
+        ));
+    }
+    files::refuse_dash("--out", &request.out)?;
     let records = read_all(request)?;
     let writer = Writer::create(&request.out)?;
     writer.manifest(&manifest(request, &records))?;

@@ -5,11 +5,12 @@ mod show;
 use std::time::{Duration, Instant};
 
 use quietcore_supervisor::control::{ChannelSignal, ChannelUse};
-use quietcore_supervisor::host_channel::HostChannel;
-use quietcore_units::Nanos;
-use quietcore_wording::plural;
+use quietcore_supervisor::host_channel::{HostChannel, HostChannelError};
+use quietcore_units::{Causes, Nanos};
+use quietcore_wording::{list, plural};
 
 use self::show::Reading;
+use super::change::variables::refuse_twice;
 use super::site;
 use super::watch::{put, sleep_until};
 use crate::arguments::{Assignment, ChannelRequest};
@@ -119,7 +120,7 @@ impl Rounds {
 
 /// Sends the messages and, at once, the values.
 fn send_first(request: &ChannelRequest, channel: &mut HostChannel) -> Result<(), Failure> {
-    let mut messages: Vec<&Assignment> = Vec::new();
+    let (mut messages, mut values) = (Vec::new(), Vec::new());
     // All of them are looked at before anything is sent.
     for assignment in &request.assignments {
         let signal = channel.signal(&assignment.variable)?;
@@ -128,22 +129,27 @@ fn send_first(request: &ChannelRequest, channel: &mut HostChannel) -> Result<(),
                 channel.check_text(&assignment.variable, &assignment.value)?;
                 messages.push(assignment);
             }
-            None => channel.set_text(&assignment.variable, &assignment.value)?,
+            None => {
+                channel.set_text(&assignment.variable, &assignment.value)?;
+                values.push(assignment);
+            }
         }
     }
-    let values = request.assignments.len() - messages.len();
-    if values == 0 && request.every.is_some() {
+    refuse_twice(&values)?;
+    if values.is_empty() && request.every.is_some() {
         let problem = "quietcore: `--every` sends values again, and there are only messages";
         return Err(Failure::new(problem));
     }
-    for message in &messages {
-        channel.push_text(&message.variable, &message.value)?;
+    let in_order = [&messages[..], &values[..]].concat();
+    for (index, message) in messages.iter().enumerate() {
+        let pushed = channel.push_text(&message.variable, &message.value);
+        pushed.map_err(|error| cut_short(in_order.split_at(index), &error))?;
     }
-    if values > 0 {
-        channel.send()?;
+    if !values.is_empty() {
+        channel.send().map_err(|error| cut_short(in_order.split_at(messages.len()), &error))?;
     }
     let mut sent = Vec::new();
-    for (count, noun) in [(values, "value"), (messages.len(), "message")] {
+    for (count, noun) in [(values.len(), "value"), (messages.len(), "message")] {
         if count > 0 {
             sent.push(format!("{count} {noun}{}", plural(count as u64)));
         }
@@ -152,6 +158,18 @@ fn send_first(request: &ChannelRequest, channel: &mut HostChannel) -> Result<(),
     let name = &channel.opened().channel;
     put(&format!("{name}: sent {}{}\n", sent.join(" and "), again.unwrap_or_default()))?;
     Ok(())
+}
+
+/// Says which assignments were sent before an error and which were not, so that nobody sends one
+/// of them twice.
+fn cut_short((sent, left): (&[&Assignment], &[&Assignment]), error: &HostChannelError) -> Failure {
+    let sent = if sent.is_empty() { String::new() } else { format!("sent {}; ", listed(sent)) };
+    let (left, why) = (listed(left), Causes(error));
+    Failure::new(format_args!("quietcore: {sent}not sent {left}: {why}"))
+}
+
+fn listed(assignments: &[&Assignment]) -> String {
+    list(assignments.iter().map(|it| format!("{}={}", it.variable, it.value)))
 }
 
 fn read_once(request: &ChannelRequest, channel: &mut HostChannel) -> Result<Status, Failure> {

@@ -17,6 +17,7 @@ use crate::terminal::say;
 
 pub(in crate::command) fn run(request: &GuestVerb) -> Result<Status, Failure> {
     let GuestKind::Build(request) = &request.guest;
+    files::refuse_dash("--out", &request.out)?;
     let runtime = files::runtime()?;
     let spinner = spinner();
     let kernel = kernel(request, &spinner)?;

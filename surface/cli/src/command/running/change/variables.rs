@@ -46,13 +46,13 @@ const FORCED: Words = Words { done: "forced", after: "" };
 const RELEASED: Words = Words { done: "released", after: "; it is as it was before the force" };
 
 pub(in crate::command) fn set(reach: &Reach, request: &Set) -> Result<Status, Failure> {
-    let changes = changes(ChangeKind::Set, &request.assignments, request.allow_nan);
+    let changes = changes(ChangeKind::Set, &request.assignments, request.allow_nan)?;
     let verb = Verb::Write { changes, confirm: true };
     apply(Reached::of_partition(reach, &request.of)?, &request.of, verb, (request.json, &SET))
 }
 
 pub(in crate::command) fn force(reach: &Reach, request: &Force) -> Result<Status, Failure> {
-    let changes = changes(ChangeKind::Force, &request.assignments, request.allow_nan);
+    let changes = changes(ChangeKind::Force, &request.assignments, request.allow_nan)?;
     let verb = Verb::write(changes);
     apply(Reached::of_partition(reach, &request.of)?, &request.of, verb, (request.json, &FORCED))
 }
@@ -69,14 +69,37 @@ pub(in crate::command) fn unforce(reach: &Reach, request: &Unforce) -> Result<St
     apply(Reached::of_partition(reach, &request.of)?, &request.of, verb, (request.json, &RELEASED))
 }
 
-fn changes(kind: ChangeKind, assignments: &[Assignment], allow_nan: bool) -> Vec<Change> {
+fn changes(
+    kind: ChangeKind,
+    assignments: &[Assignment],
+    allow_nan: bool,
+) -> Result<Vec<Change>, Failure> {
+    refuse_twice(&assignments.iter().collect::<Vec<_>>())?;
     let change = |assignment: &Assignment| Change {
         kind,
         variable: assignment.variable.clone(),
         value: Some(assignment.value.clone()),
         allow_nan,
     };
-    assignments.iter().map(change).collect()
+    Ok(assignments.iter().map(change).collect())
+}
+
+/// Refuses two values for the same variable: one of the names is likely mistyped.
+pub(in crate::command::running) fn refuse_twice(
+    assignments: &[&Assignment],
+) -> Result<(), Failure> {
+    for (index, second) in assignments.iter().enumerate() {
+        let first = assignments[..index].iter().find(|it| it.variable == second.variable);
+        if let Some(first) = first {
+            let Assignment { variable, value } = first;
+            return Err(Failure::new(format_args!(
+                "quietcore: `{variable}` is named twice, with `{value}` and with `{}`; give it one \
+                 of them",
+                second.value
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn apply(
