@@ -87,8 +87,9 @@ stage.test(
     const field = await page.waitForSelector('input[type="file"]');
     await (field as ElementHandle<HTMLInputElement>).uploadFile(join(folder, "bench.toml"));
     await start(page, RunKind.QUALIFY, { profiles: "tp2", duration: "3 s" });
-    await rm(folder, { recursive: true });
     await shows(page, `${SHOWN} [role=status]`, /running/);
+    // Before, the page may still read the file.
+    await rm(folder, { recursive: true });
     await shows(page, `${SHOWN} [role=status]`, /complete/);
     await shows(page, `${SHOWN} tbody`, /probe tp2 process-control . (PASS|FAIL|NOT PROVEN) .*\w/);
     await shows(page, `${SHOWN} .log`, /evidence: /);
