@@ -137,6 +137,7 @@ fn configure(
     if !differences.is_empty() {
         return Err(BringUpError::Different(differences));
     }
+    expectation.name(&mut subdevices);
     start_up(&mut Talk::new(wire), expectation, &mut subdevices, alarms)?;
 
     at.set(Step::Mapping);

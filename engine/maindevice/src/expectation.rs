@@ -129,6 +129,17 @@ impl Expectation {
     pub(crate) fn subdevice(&self, position: usize) -> Option<&Expected> {
         self.subdevices.as_ref()?.get(position)
     }
+
+    /// Gives the SubDevices the names that the site has for them: those of their EEPROMs are all
+    /// alike where the devices are.
+    pub(crate) fn name(&self, subdevices: &mut [SubDevice]) {
+        for subdevice in subdevices {
+            let expected = self.subdevice(usize::from(subdevice.position));
+            if let Some(expected) = expected.filter(|expected| !expected.name.is_empty()) {
+                subdevice.name.clone_from(&expected.name);
+            }
+        }
+    }
 }
 
 /// One way in which the wire is not as expected.

@@ -1,6 +1,7 @@
 //! A SubDevice's mailbox (ETG.1000.6, 5.6): where it lies, its messages, and what goes wrong with
 //! objects.
 
+mod abort;
 mod transfer;
 
 use core::fmt;
@@ -65,7 +66,10 @@ impl fmt::Display for SdoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMailbox => f.write_str("the SubDevice has no mailbox for SDOs"),
-            Self::Aborted(code) => write!(f, "refused with SDO abort code {code:#010x}"),
+            Self::Aborted(code) => match abort::words(*code) {
+                Some(words) => write!(f, "{words} (SDO abort code {code:#010x})"),
+                None => write!(f, "refused with SDO abort code {code:#010x}"),
+            },
             Self::Silent => write!(f, "no answer within {PATIENCE}"),
             Self::Malformed => f.write_str("the answer is not as the standard says"),
             Self::TooLong => write!(f, "the value is longer than {SDO_BYTES_MAX} bytes"),

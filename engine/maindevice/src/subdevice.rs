@@ -42,6 +42,7 @@ pub(crate) struct SyncSettings {
 pub struct SubDevice {
     pub(crate) position: u16,
     pub(crate) address: u16,
+    /// The name that the site gives it, else that in its SII.
     pub(crate) name: String,
     pub(crate) identity: Identity,
     pub(crate) features: u16,
@@ -68,7 +69,7 @@ impl SubDevice {
         self.address
     }
 
-    /// The name that it calls itself.
+    /// The name that the site gives it, else that in its SII.
     pub fn name(&self) -> &str {
         &self.name
     }

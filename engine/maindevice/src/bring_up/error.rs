@@ -53,14 +53,14 @@ pub enum BringUpError {
     NoClock {
         /// Its position, from 0.
         position: u16,
-        /// The name in its SII.
+        /// The name that the site gives it, else that in its SII.
         name: String,
     },
     /// A SubDevice says that its process data lie beyond the process image.
     BeyondImage {
         /// Its position, from 0.
         position: u16,
-        /// The name in its SII.
+        /// The name that the site gives it, else that in its SII.
         name: String,
         /// The end of its process data in logical memory.
         end: usize,
@@ -71,7 +71,7 @@ pub enum BringUpError {
     StartUp {
         /// Position of the SubDevice, from 0.
         position: u16,
-        /// The name in its SII.
+        /// The name that the site gives it, else that in its SII.
         name: String,
         /// The object that the value was written to.
         object: Object,

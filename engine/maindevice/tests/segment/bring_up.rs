@@ -120,11 +120,17 @@ fn start_up_values_are_written_and_refusals_named() {
     assert_eq!(drive.object(0x6072, 0), Some(&[0x34, 0x02][..]));
 
     let subdevices = expectation.subdevices.as_mut().unwrap();
+    subdevices[1].name = "axis".to_owned();
     subdevices[1].start_up.push(StartUp { object: object(0x1008), data: vec![1] });
     let error = Fieldbus::bring_up(wire(&names), &expectation).err().unwrap();
     let BringUpError::StartUp { position: 1, error: SdoError::Aborted(_), .. } = error else {
         panic!("{error}")
     };
+    assert_eq!(
+        error.to_string(),
+        "SubDevice 1 (`axis`): start-up value 0x1008:00: the object can only be read (SDO abort \
+         code 0x06010002)"
+    );
 
     let subdevices = expectation.subdevices.as_mut().unwrap();
     subdevices[0].start_up.push(StartUp { object: object(0x6072), data: vec![1] });
@@ -216,8 +222,8 @@ fn process_data_beyond_the_image_are_refused() {
     let error = Fieldbus::bring_up(Lying(wire(&names)), &expectation(&names)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "SubDevice 1 (`QC-DI8`) says that its process data end at byte 4294901761; at most 8192 \
-         are handled for all SubDevices together"
+        "SubDevice 1 (`digital-input-8`) says that its process data end at byte 4294901761; at \
+         most 8192 are handled for all SubDevices together"
     );
 }
 
@@ -226,7 +232,8 @@ fn the_topology_is_that_of_a_line() {
     let fieldbus = in_op(&ALL[..3]);
     assert_eq!(
         fieldbus.topology().to_string(),
-        "0 QC-COUPLER at the MainDevice\n1 QC-DI8 at port 1 of 0\n2 QC-DO8 at port 1 of 1\n"
+        "0 coupler at the MainDevice\n1 digital-input-8 at port 1 of 0\n2 digital-output-8 at port \
+         1 of 1\n"
     );
 }
 
