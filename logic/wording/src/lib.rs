@@ -13,8 +13,8 @@ mod problems;
 
 pub use lines::{LongWord, hanging, wrap};
 pub use names::{
-    ALIKE_MAX, COMPARED_CHARS_MAX, COMPARED_MAX, COMPARED_ONCE_MAX, alike, both, either, list,
-    meant, nearest, plural,
+    ALIKE_MAX, COMPARED_CHARS_MAX, COMPARED_MAX, COMPARED_ONCE_MAX, alike, both, either, folded,
+    list, meant, nearest, plural,
 };
 pub use position::FilePosition;
 pub use problems::{PROBLEMS_MAX, Problems};

@@ -99,7 +99,8 @@ fn likenesses<'n>(
     })
 }
 
-fn folded(name: &str) -> String {
+/// Returns a name as it is compared: in small letters, with `-` between words.
+pub fn folded(name: &str) -> String {
     name.to_lowercase().replace(['_', ' ', '.'], "-")
 }
 

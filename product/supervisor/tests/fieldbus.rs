@@ -172,6 +172,45 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
     assert_eq!(valves[..2], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
 }
 
+/// Goal: a SubDevice that is not built in is driven by what its ESI file says, and exchanges the
+/// PDOs that were chosen.
+/// Method: as above; the site file knows the terminal by its identity alone. First with all its
+/// PDOs, then with the second one alone, for which the process data have another size.
+#[test]
+fn a_subdevice_with_an_esi_file_gets_the_programs_outputs() {
+    quietcore_skip::own_network!();
+    let folder = tempfile::tempdir().unwrap();
+    let file = include_str!("../../../examples/esi/quietcore.xml");
+    std::fs::write(folder.path().join("terminals.xml"), file).unwrap();
+    let esi = format!("lost = 50\nesi = [\"{}\"]", folder.path().display());
+    let known = "identity = { vendor = 0xb1c, product = 5 }";
+    let text = elsewhere()
+        .replace("lost = 50", &esi)
+        .replace("device = \"analog-output-4\"", known)
+        .replace("valves.output_1", "valves.Channel 2.Output 2");
+    let chosen = text.replace(known, &format!("{known}\npdos = [0x1601]"));
+    for (text, pdos) in [(text, 4), (chosen, 1)] {
+        let line = ["coupler", "analog-output-4"].map(|name| SubDevice::by_name(name).unwrap());
+        let wire = PacketWire::open("right").unwrap();
+        let mut server = Server::new(wire, Segment::new(line.into(), Options::default()));
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let server = scope.spawn(|| server.serve(|_| stop.load(Relaxed)).unwrap());
+            let stopping = StopAtEnd(&stop);
+            let site = Site::up(&text, "counter");
+            site.change(ChangeKind::Force, "counter_Y.output", Some("1.5"));
+            assert_eq!(in_op(&site).subdevices, 2);
+            let cycles = site.value("counter_DW.total");
+            site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
+            drop(stopping);
+            server.join().unwrap()
+        });
+        let valves = &server.segment_mut().subdevices()[1];
+        assert_eq!(valves.object(0x1c12, 0), Some(&[pdos][..]), "PDOs that are assigned");
+        assert_eq!(valves.outputs()[2..4], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
+    }
+}
+
 /// Returns why no partition can run here at a real-time priority on CPU 1 beside others; `None` if
 /// one can.
 fn no_second_cpu() -> Option<&'static str> {

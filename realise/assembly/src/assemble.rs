@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::setting::{BackendSetting, SettingError};
 use quietcore_exchange::{PAGE_BYTES, Shape};
+use quietcore_maindevice::subdevice::IMAGE_BYTES_MAX;
 use quietcore_process::module::DataImage;
 use quietcore_program::build::Listener;
 use quietcore_program::retain::RetainEntry;
@@ -16,8 +17,9 @@ use quietcore_site::{
 };
 use quietcore_units::{ByteSize, CpuId, Nanos};
 
-use crate::names::{self, BusImage, NameProblem};
-use crate::{channels, fieldbus, kernel, tasks};
+use crate::bus::BusImage;
+use crate::names::{self, NameProblem};
+use crate::{channels, esi, fieldbus, kernel, tasks};
 
 /// Commands that may wait.
 const COMMAND_SLOTS: u32 = 1024;
@@ -61,7 +63,7 @@ pub enum AssemblyError {
         /// The name that both have.
         name: String,
     },
-    /// Names in the site file that the program or the fieldbus don't have.
+    /// Names in the site file that the program, the fieldbus or its ESI files don't have.
     #[error("{}", list(.0))]
     Names(Vec<NameProblem>),
     /// Its channels can't be numbered.
@@ -196,13 +198,34 @@ impl Workshop {
         })
     }
 
+    /// The image of the fieldbus that a partition drives; empty where it drives none.
+    fn bus_image(&self, site: &Site, partition: &Partition) -> Result<BusImage, AssemblyError> {
+        let mut buses = site.fieldbuses().iter();
+        let Some(fieldbus) = buses.find(|bus| bus.partition == partition.name) else {
+            return Ok(BusImage::default());
+        };
+        let described = esi::described(site, fieldbus, &self.site_folder);
+        let image = BusImage::of(fieldbus, described.map_err(AssemblyError::Names)?);
+        let bytes = image.input_bytes + image.output_bytes;
+        if bytes as usize > IMAGE_BYTES_MAX {
+            return Err(AssemblyError::Names(vec![NameProblem {
+                place: site.place(&format!("fieldbus.{}.subdevice", fieldbus.name)),
+                problem: format!(
+                    "its SubDevices have {bytes} bytes of inputs and outputs together; at most \
+                     {IMAGE_BYTES_MAX} are handled"
+                ),
+            }]));
+        }
+        Ok(image)
+    }
+
     /// Builds the program of a partition and looks up every name that the site file uses of it and
     /// of its fieldbus, as [`Workshop::assemble`] does, but asks nothing of this machine.
     ///
     /// # Errors
     /// [`AssemblyError`], with every name that does not exist.
     pub fn first_of(&self, site: &Site, partition: &Partition) -> Result<Staged, AssemblyError> {
-        let bus = BusImage::of_partition(site, partition);
+        let bus = self.bus_image(site, partition)?;
         let first = stage(site, partition, &bus, self.build(site, partition)?, 1, 0)?;
         let mut tasks: Vec<Task> = tasks::order(&partition.program).into_iter().cloned().collect();
         kernel::tasks(partition, &first.build, &mut tasks)?;
@@ -215,7 +238,7 @@ impl Workshop {
     /// [`AssemblyError`], with every name that does not exist.
     pub fn assemble(&self, site: &Site, partition: &Partition) -> Result<Assembly, AssemblyError> {
         let fieldbus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
-        let bus = BusImage::of_partition(site, partition);
+        let bus = self.bus_image(site, partition)?;
         let build = self.build(site, partition)?;
         let first = stage(site, partition, &bus, build, 1, 0)?;
         let program = &partition.program;

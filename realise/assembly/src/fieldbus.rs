@@ -11,9 +11,15 @@ pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage, limited: bool) -> Field
     let subdevices = fieldbus.subdevices.iter().enumerate().map(|(position, one)| Expected {
         name: one.name.clone(),
         identity: one.identity.as_ref().map(identity),
-        process_data: image.bytes_of(position),
-        start_up: one.startup.iter().map(start_up).collect(),
-        synchronisation: synchronisation(one.device, fieldbus.distributed_clocks),
+        process_data: Some(image.bytes_of(position)),
+        // Those of the site file come last, and so count.
+        start_up: (image.start_up(position).iter().cloned())
+            .chain(one.startup.iter().map(start_up))
+            .collect(),
+        synchronisation: match image.has_sync0(position) && fieldbus.distributed_clocks {
+            true => Synchronisation::Sync0,
+            false => Synchronisation::Frame,
+        },
     });
     FieldbusJob {
         interface: match &fieldbus.interface {
@@ -48,14 +54,6 @@ fn wire(fieldbus: &Fieldbus, plant: &PlantOnLine) -> PlantJob {
     job
 }
 
-/// A drive alone has a clock of its own, of the devices that are built in.
-fn synchronisation(device: Option<Device>, distributed_clocks: bool) -> Synchronisation {
-    match device {
-        Some(Device::ServoDrive) if distributed_clocks => Synchronisation::Sync0,
-        _ => Synchronisation::Frame,
-    }
-}
-
 fn identity(identity: &DeviceIdentity) -> Identity {
     let DeviceIdentity { vendor, product, revision, .. } = *identity;
     Identity { vendor, product, revision, serial: None }
@@ -66,20 +64,5 @@ fn start_up(startup: &Startup) -> StartUp {
     StartUp {
         object: Object { index: startup.index, subindex: startup.sub, complete: false },
         data: value[..startup.value_type.bytes()].to_vec(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_device_with_a_clock_is_synchronised_where_clocks_are() {
-        assert_eq!(synchronisation(Some(Device::ServoDrive), true), Synchronisation::Sync0);
-        for (device, clocks) in
-            [(Some(Device::ServoDrive), false), (Some(Device::DigitalInput8), true), (None, true)]
-        {
-            assert_eq!(synchronisation(device, clocks), Synchronisation::Frame, "{device:?}");
-        }
     }
 }

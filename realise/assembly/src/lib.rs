@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! model folder ─► build ─► symbols ─┐
-//! site file: map, retain, tasks … ──┴─► stage: places and sizes ─► job of the partition
+//! site file: map, retain, tasks … ──┼─► stage: places and sizes ─► job of the partition
+//! ESI files: entries, start-up ──────┘
 //! ```
 //!
 //! All names that do not exist are reported at once, each with its place in the site file. The way
@@ -13,7 +14,9 @@
 
 mod al_status;
 mod assemble;
+mod bus;
 pub mod channels;
+mod esi;
 mod fieldbus;
 mod kernel;
 mod names;
@@ -21,5 +24,6 @@ mod tasks;
 mod telling;
 
 pub use assemble::{Assembly, AssemblyError, Staged, Workshop, stage};
-pub use names::{BusImage, NameProblem};
+pub use bus::BusImage;
+pub use names::NameProblem;
 pub use telling::{EventMessage, is_shut_down, kernel_errors, tell};

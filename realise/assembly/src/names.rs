@@ -7,9 +7,10 @@ use quietcore_program::retain::{RetainEntry, RetainLayout, Unfit};
 use quietcore_program::{Access, Build, Memory, Pattern, VariableLocation};
 use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::stage::Trigger;
-use quietcore_segment::{Description, Entry as DeviceEntry};
-use quietcore_site::{Entry, Fieldbus, KeyPosition, Literal, Partition, Remark, Site, Task};
+use quietcore_site::{Fieldbus, KeyPosition, Literal, Partition, Remark, Site, Task};
 use quietcore_units::{Causes, DataType};
+
+use crate::bus::BusImage;
 
 /// The most bytes that a partition may retain.
 const RETAIN_BYTES_MAX: u32 = 1 << 20;
@@ -28,88 +29,6 @@ pub struct NameProblem {
 impl fmt::Display for NameProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.problem)
-    }
-}
-
-/// The process image of a fieldbus: the SubDevices' inputs one after the other in the order of the
-/// line, each from a whole byte on, and their outputs likewise.
-#[derive(Clone, Debug, Default)]
-pub struct BusImage {
-    /// Bytes of all inputs.
-    pub input_bytes: u32,
-    /// Bytes of all outputs.
-    pub output_bytes: u32,
-    subdevices: Vec<OnBus>,
-}
-
-#[derive(Clone, Debug)]
-struct OnBus {
-    name: String,
-    description: Option<Description>,
-    first_input: u32,
-    first_output: u32,
-}
-
-impl BusImage {
-    /// The image of the fieldbus that a partition drives; empty where it drives none.
-    pub(crate) fn of_partition(site: &Site, partition: &Partition) -> Self {
-        let mut buses = site.fieldbuses().iter();
-        buses.find(|bus| bus.partition == partition.name).map(Self::of).unwrap_or_default()
-    }
-
-    /// The image of a fieldbus, as the descriptions of its SubDevices say.
-    pub(crate) fn of(fieldbus: &Fieldbus) -> Self {
-        let mut image = Self::default();
-        for subdevice in &fieldbus.subdevices {
-            let description =
-                subdevice.device.and_then(|device| quietcore_segment::describe(device.name()).ok());
-            let (inputs, outputs) = description
-                .as_ref()
-                .map_or((0, 0), |known| (known.input_bytes, known.output_bytes));
-            image.subdevices.push(OnBus {
-                name: subdevice.name.clone(),
-                description,
-                first_input: image.input_bytes,
-                first_output: image.output_bytes,
-            });
-            image.input_bytes += u32::from(inputs);
-            image.output_bytes += u32::from(outputs);
-        }
-        image
-    }
-
-    /// The bytes that a SubDevice's inputs and outputs have; `None` where nothing is known of it.
-    pub(crate) fn bytes_of(&self, position: usize) -> Option<(usize, usize)> {
-        let known = self.subdevices.get(position)?.description.as_ref()?;
-        Some((known.input_bytes.into(), known.output_bytes.into()))
-    }
-
-    /// Returns the position of an entry: `true` if it is an input, its first bit in the image, and
-    /// its type.
-    fn find(&self, position: usize, entry: &Entry) -> Result<(bool, u32, DataType), String> {
-        let Some(on_bus) = self.subdevices.get(position) else {
-            return Err("there is no such SubDevice".to_owned());
-        };
-        let Some(known) = &on_bus.description else {
-            return Err(format!(
-                "the entries of `{}` are not known; give its `device`",
-                on_bus.name
-            ));
-        };
-        let is_meant = |candidate: &&DeviceEntry| match entry {
-            Entry::Named(name) => candidate.name == name,
-            Entry::Object { index, sub } => (candidate.index, candidate.subindex) == (*index, *sub),
-        };
-        let bit = |first: u32, found: &DeviceEntry| first * 8 + u32::from(found.bit_offset);
-        if let Some(found) = known.inputs.iter().find(is_meant) {
-            return Ok((true, bit(on_bus.first_input, found), found.data_type));
-        }
-        if let Some(found) = known.outputs.iter().find(is_meant) {
-            return Ok((false, bit(on_bus.first_output, found), found.data_type));
-        }
-        let all = known.inputs.iter().chain(&known.outputs);
-        let names: Vec<_> = all.map(|entry| format!("`{}`", entry.name)).collect();
-        Err(format!("a `{}` has no such entry; it has {}", known.name, names.join(", ")))
     }
 }
 
@@ -171,35 +90,38 @@ impl<'a> Names<'a> {
         let of_us = |fieldbus: &&Fieldbus| fieldbus.partition == self.partition.name;
         let site = self.site;
         for fieldbus in site.fieldbuses().iter().filter(of_us) {
+            for (position, remark) in self.bus.remarks() {
+                let name = &fieldbus.subdevices[position].name;
+                let key = format!("fieldbus.{}.subdevice.{name}", fieldbus.name);
+                self.remarks.push(Remark { place: site.place(&key), remark: remark.to_owned() });
+            }
             for (index, line) in fieldbus.map.iter().enumerate() {
                 let key = format!("fieldbus.{}.map[{index}]", fieldbus.name);
                 let entry = self.bus.find(line.subdevice, &line.entry);
                 let entry = entry.map_err(|why| self.problem(&format!("{key}.entry"), why)).ok();
                 let variable_key = format!("{key}.variable");
                 let variable = self.variable(&variable_key, &line.variable);
-                let (Some((is_input, bit, data_type)), Some(variable)) = (entry, variable) else {
-                    continue;
-                };
+                let (Some(entry), Some(variable)) = (entry, variable) else { continue };
                 let Some((kind_of_variable, bytes)) = number(&variable) else {
                     let what = format!("`{}` is no number that can be mapped", line.variable);
                     self.problem(&variable_key, what);
                     continue;
                 };
-                if is_input && variable.access == Access::Output {
+                if entry.is_input && variable.access == Access::Output {
                     self.problem(&variable_key, written_twice(&line.variable));
                     continue;
                 }
                 let mapping = Mapping {
-                    bit,
-                    bits: data_type.bits() as u8,
-                    kind: kind(data_type),
+                    bit: entry.bit,
+                    bits: entry.bits,
+                    kind: entry.kind,
                     offset: variable.offset,
                     bytes,
                     variable: kind_of_variable,
                     scale: line.scale,
                     shift: line.offset,
                 };
-                if is_input {
+                if entry.is_input {
                     inputs.push(mapping);
                 } else {
                     outputs.push((line.variable.clone(), mapping));
@@ -330,7 +252,7 @@ fn number(place: &VariableLocation) -> Option<(Kind, u8)> {
     Some((kind, place.bytes() as u8))
 }
 
-fn kind(data_type: DataType) -> Kind {
+pub(crate) fn kind(data_type: DataType) -> Kind {
     match data_type {
         DataType::Bool => Kind::Bool,
         DataType::F32 | DataType::F64 => Kind::Float,

@@ -47,6 +47,15 @@ pub(crate) struct RawFieldbus {
         example = 1
     )]
     pub(crate) seed: Option<u64>,
+    /// ESI files of the SubDevices' vendors (ETG.2000), or folders of them, relative to the site
+    /// file. From them come the entries of a SubDevice without a `device`, by its `identity`; only
+    /// on a network interface.
+    #[schemars(
+        length(min = 1, max = 64),
+        extend("items" = { "type": "string", "format": "quietcore-path" }),
+        extend("examples" = [["esi"]])
+    )]
+    pub(crate) esi: Option<Vec<String>>,
     /// The SubDevices, in the order of the line.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) subdevice: Option<Vec<RawSubDevice>>,
@@ -73,6 +82,14 @@ pub(crate) struct RawSubDevice {
     /// Identity that the SubDevice must have; a line with another one is not started.
     #[schemars(example = serde_json::json!({ "vendor": 2, "product": 72_100_946 }))]
     pub(crate) identity: Option<RawDeviceIdentity>,
+    /// PDOs that it exchanges, by their indices in its ESI file (TOML allows `0x1a00`), in this
+    /// order. Left out: those that the ESI file assigns.
+    #[schemars(
+        length(min = 1, max = 256),
+        extend("items" = { "type": "integer", "minimum": 1, "maximum": 65535 }),
+        extend("examples" = [[5632, 6656]])
+    )]
+    pub(crate) pdos: Option<Vec<u16>>,
     /// Values written to its object dictionary before it leaves PRE-OP, in this order.
     #[schemars(
         length(min = 1, max = 256),
@@ -145,12 +162,14 @@ pub(crate) struct RawMapping {
     /// The variable of the program.
     #[schemars(required, extend("format" = "quietcore-variable"), example = &"servo_U.position")]
     pub(crate) variable: Option<String>,
-    /// SubDevice and entry: by name, or by index and sub-index in the object dictionary. The entry
-    /// decides whether it is an input or an output of the program.
+    /// SubDevice and entry: by name, or by index and sub-index in the object dictionary. Names are
+    /// those of the ESI file, `PDO.ENTRY` where several PDOs have one. The entry decides whether it
+    /// is an input or an output of the program.
     #[schemars(
         required,
         extend("format" = "quietcore-entry"),
-        example = &"drive.position_actual_value", example = &"drive.0x6064:0"
+        example = &"drive.position_actual_value", example = &"drive.0x6064:0",
+        example = &"valves.Channel 1.Output"
     )]
     pub(crate) entry: Option<String>,
     /// An input is entry × scale + offset, an output (variable − offset) ÷ scale; not 0.

@@ -14,6 +14,8 @@ const LINE_CHARS_MAX: usize = 300;
 const PATH_BYTES_MAX: usize = 4095;
 /// Characters of the name of a model.
 const MODEL_CHARS_MAX: usize = 256;
+/// Characters of an entry: the names of its PDO and of itself, as an ESI file has them.
+const ENTRY_CHARS_MAX: usize = 401;
 /// Characters of the path of a variable.
 const VARIABLE_CHARS_MAX: usize = 256;
 /// Bytes of the name of a network interface, as the kernel allows.
@@ -293,14 +295,14 @@ fn entry_fault(text: &str) -> Option<&'static str> {
         let address = parsed_object(object);
         return address.is_none().then_some("the entry has no address such as `0x6064:0`");
     }
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    // Vendors name entries as they like.
     match entry {
         "" => Some("the entry is missing"),
-        entry if entry.chars().count() > NAME_CHARS_MAX => Some("it is too long for an entry"),
-        entry if !entry.starts_with(|c: char| c.is_ascii_lowercase()) => {
-            Some("the name of an entry begins with a lower-case letter")
+        entry if entry.chars().count() > ENTRY_CHARS_MAX => Some("it is too long for an entry"),
+        entry if entry.trim() != entry => Some("a blank is before or behind the entry"),
+        entry if entry.contains(char::is_control) => {
+            Some("it has a character that an entry can't have")
         }
-        entry if !entry.chars().all(allowed) => Some("it has a character that an entry can't have"),
         _ => None,
     }
 }
@@ -332,9 +334,10 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
         Format::ModelName => Some(r"^[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*$"),
         Format::Variable => Some(r"^[A-Za-z0-9_.:~\[\]-]+$"),
         Format::Variables => Some(r"^[A-Za-z0-9_.*:~\[\]-]+$"),
-        Format::Entry => {
-            Some(r"^[a-z0-9][a-z0-9_-]{0,63}\.([a-z][a-z0-9_]*|0x[0-9A-Fa-f]{1,4}:\d{1,3})$")
-        }
+        Format::Entry => Some(concat!(
+            r"^[a-z0-9][a-z0-9_-]{0,63}\.",
+            r"(0x[0-9A-Fa-f]{1,4}:\d{1,3}|[^0\s](.*\S)?|0([^x\s](.*\S)?)?)$"
+        )),
         Format::Line | Format::Path | Format::Interface | Format::FieldbusInterface => None,
     }
 }
@@ -424,7 +427,8 @@ mod tests {
 
     #[test]
     fn entries_are_named_or_addressed() {
-        for good in ["drive.position_actual_value", "d-1.x", "drive.0x6064:0", "d.0x1:255"] {
+        let named = ["drive.position_actual_value", "d-1.x", "valves.Channel 1.Output"];
+        for good in named.into_iter().chain(["drive.0x6064:0", "d.0x1:255"]) {
             assert_eq!(Format::Entry.read(good), Ok(None), "{good}");
         }
         for bad in [
@@ -433,8 +437,9 @@ mod tests {
             "drive.",
             ".x",
             "Drive.x",
-            "drive.X",
-            "drive.a.b",
+            "drive. x",
+            "drive.x ",
+            "drive.a\u{7}b",
             "drive.0x6064",
             "drive.0x60640:0",
             "drive.0x6064:256",

@@ -119,8 +119,8 @@ fn subdevices() -> String {
 ## SubDevices of the simulated segment
 
 The names that `device` takes, with the entries that `map` can name as `SUBDEVICE.ENTRY`. An input
-is what the program reads, an output what it writes. A SubDevice on a real interface has entries of
-its own, named by their object: `SUBDEVICE.0x6064:0`.
+is what the program reads, an output what it writes. A SubDevice of another vendor has the entries
+of its ESI file, by their names or objects; see [SubDevices of any vendor](subdevices.md).
 
 | device | entry | object | direction | type | one count is |
 |--------|-------|--------|-----------|------|--------------|

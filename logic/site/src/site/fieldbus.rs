@@ -26,6 +26,9 @@ pub struct Fieldbus {
     pub lost_after: u32,
     /// The seed of the probabilistic faults.
     pub seed: u64,
+    /// Paths of ESI files, or of folders of them, relative to the site file; empty on a simulated
+    /// segment.
+    pub esi: Vec<String>,
     /// The SubDevices in the order of the line, 200 at most; on a network interface an empty list
     /// accepts whatever is found. Their names are unique.
     pub subdevices: Vec<SubDevice>,
@@ -76,6 +79,9 @@ pub struct SubDevice {
     /// The identity that must be found; `None` accepts anything, or on a simulated segment the
     /// identity of `device`.
     pub identity: Option<DeviceIdentity>,
+    /// Indices of the PDOs that it exchanges, in this order; `None` for those that its ESI file
+    /// assigns. It has no `device`, and an identity.
+    pub pdos: Option<Vec<u16>>,
     /// Values written to its object dictionary in PRE-OP, in this order.
     pub startup: Vec<Startup>,
     /// The simulated plant behind it; only on a simulated segment.
@@ -248,7 +254,7 @@ impl Mapping {
 /// An entry of a SubDevice's process data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// By its name, such as `position_actual_value`.
+    /// By its name, such as `position_actual_value`, or `Channel 1.Output` with that of its PDO.
     Named(String),
     /// By its address in the object dictionary, such as `0x6064:0`.
     Object {

@@ -267,12 +267,60 @@ fn on_a_network_interface_nothing_is_simulated() {
     let plant = text.replace("#D", "plant = \"servo-axis\"");
     expect_problem(&plant, "fieldbus.ec0.subdevice.drive.plant", "a network interface");
     expect_problem(&text.replace("#E", "seed = 5"), "fieldbus.ec0.seed", "a network interface");
-    // Without a device there are addresses, but no names.
-    let unknown = text.replace("device = \"servo-drive\"\n", "");
-    expect_problem(&unknown, "fieldbus.ec0.map[0].entry", "write the address");
-    accept(&unknown.replace("drive.position_actual_value", "drive.0x6064:0"));
     let none = changed(&text, "[[fieldbus.ec0.subdevice]]", "[[fieldbus.ec0.subdevize]]");
     assert!(support::read_text(&none).unwrap_err().to_string().contains("did you mean"));
+}
+
+/// The good file on a network interface, with a drive that is not built in.
+fn of_another_vendor() -> String {
+    let text = changed(GOOD, "\"sim\"", "\"eth0\"");
+    let (before, rest) = text.split_once("[[fieldbus.ec0.fault]]").unwrap();
+    let (_, after) = rest.split_once("[campaign]").unwrap();
+    format!("{before}[campaign]{after}").replace("device = \"servo-drive\"\n", "#I\n")
+}
+
+#[test]
+fn a_subdevice_of_another_vendor_has_an_esi_file_and_an_identity() {
+    let identity = "identity = { vendor = 2, product = 7 }";
+    let text = of_another_vendor();
+    let entry = "fieldbus.ec0.map[0].entry";
+    // Neither a name nor an address says where an entry is.
+    let address = text.replace("drive.position_actual_value", "drive.0x6064:0");
+    for text in [&text, &address] {
+        expect_problem(text, entry, "it has no `device`, and the fieldbus no `esi`");
+        let without = text.replace("#E", "esi = [\"esi\"]");
+        expect_problem(&without, entry, "add `identity = {");
+        let whole = without.replace("#I", identity);
+        assert_eq!(accept(&whole).fieldbuses()[0].esi, ["esi"]);
+    }
+    let text = text.replace("#E", "esi = [\"esi\", \"/opt/acme.xml\"]").replace("#I", identity);
+    let named = |name: &str| text.replace("position_actual_value", name);
+    for name in ["Position actual value", "Channel 1.Output", "Wörter", "0 V"] {
+        let site = accept(&named(name));
+        assert_eq!(site.fieldbuses()[0].map[0].entry, Entry::Named(name.to_owned()));
+    }
+    expect_problem(&named(" x"), entry, "a blank is before");
+    expect_problem(&named("a\\tb"), entry, "a character that an entry can't have");
+    expect_problem(&named(&"x".repeat(402)), entry, "too long for an entry");
+    let site = accept(&text.replace("#D", "pdos = [0x1600, 0x1a01]"));
+    let chosen = site.fieldbuses()[0].subdevices[1].pdos.as_deref();
+    assert_eq!(chosen, Some(&[0x1600, 0x1a01][..]));
+}
+
+#[test]
+fn a_choice_of_pdos_needs_an_esi_file() {
+    let pdos = "fieldbus.ec0.subdevice.drive.pdos";
+    let text = of_another_vendor().replace("#D", "pdos = [0x1600]");
+    expect_problem(&text, pdos, "its PDOs are not known");
+    let text = text.replace("#E", "esi = [\"esi\"]");
+    expect_problem(&text, pdos, "no `identity` by which it is found");
+    breaks("#D", "pdos = [0x1600]", "subdevice.drive.pdos", "a `servo-drive` is built in");
+    let text = text.replace("#I", "identity = { vendor = 2, product = 7 }");
+    accept(&text);
+    expect_problem(&text.replace("[0x1600]", "[]"), pdos, "at least one");
+    let zero = text.replace("[0x1600]", "[0]");
+    expect_problem(&zero, "fieldbus.ec0.subdevice.drive.pdos[0]", "from 1 to 65535");
+    breaks("#E", "esi = [\"esi\"]", "esi", "the simulated segment are built in");
 }
 
 #[test]

@@ -122,7 +122,6 @@ fn entry(
         }
         None => Entry::Named(entry.to_owned()),
     };
-    let named = matches!(entry, Entry::Named(_));
     match line.raw.subdevice.as_deref()?.get(position)?.device {
         Some(Device::Coupler) => {
             collector.refuse(
@@ -133,20 +132,21 @@ fn entry(
             return None;
         }
         Some(device) => known(&entry, device, path, collector)?,
-        None if named => {
-            let device = line.path.key("subdevice").index(position).key("device");
-            // A simulated SubDevice without one is reported already.
-            if line.simulated == Some(false) && !collector.has(&device) {
-                collector.refuse(
-                    path,
-                    format!("`{name}` has no `device`, so nothing says where this entry is"),
-                    "write the address in the object dictionary, such as `drive.0x6064:0`, or add \
-                     its `device`",
-                );
+        None => {
+            let subdevice = line.path.key("subdevice").index(position);
+            // A simulated SubDevice without a `device`, and one with a wrong one, are reported.
+            if line.simulated != Some(false) || collector.has(&subdevice.key("device")) {
+                return None;
             }
-            return None;
+            if let Some((problem, remedy)) = line.unexplained(&subdevice, collector) {
+                // A choice of its PDOs is reported for the same reason.
+                if !collector.has(&subdevice.key("pdos")) {
+                    let problem = format!("the entries of `{name}` are not known: {problem}");
+                    collector.refuse(path, problem, remedy);
+                }
+                return None;
+            }
         }
-        None => {}
     }
     Some((position, entry))
 }

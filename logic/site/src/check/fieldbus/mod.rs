@@ -32,6 +32,28 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
+    /// Says why nothing explains the process data of a SubDevice without a `device`, and the
+    /// remedy; `None` where an ESI file can.
+    fn unexplained(
+        &self,
+        subdevice: &Path,
+        collector: &Collector<'_, '_>,
+    ) -> Option<(&'static str, &'static str)> {
+        if !collector.has(&self.path.key("esi")) {
+            Some((
+                "it has no `device`, and the fieldbus no `esi`",
+                "name the ESI file of its vendor in the fieldbus's `esi`, or add its `device`",
+            ))
+        } else if !collector.has(&subdevice.key("identity")) {
+            Some((
+                "it has no `identity` by which it is found in the ESI files",
+                "add `identity = { vendor = …, product = … }`, as its ESI file has them",
+            ))
+        } else {
+            None
+        }
+    }
+
     /// Reports a key that only a simulated segment can have.
     fn only_simulated(&self, path: &Path, what: &str, collector: &mut Collector<'_, '_>) {
         if self.simulated == Some(false) && collector.has(path) {
@@ -72,6 +94,14 @@ pub(super) fn check(
             driven(raw, partition, &path, collector);
         }
         let simulated = interface.map(|interface| interface == SIMULATED);
+        let esi = path.key("esi");
+        if simulated == Some(true) && collector.has(&esi) {
+            collector.refuse_key(
+                &esi,
+                "the SubDevices of the simulated segment are built in",
+                "take it out, or write the network interface that the SubDevices are at",
+            );
+        }
         let line = Line { raw, path, simulated };
         fieldbuses.extend(fieldbus(name, &line, collector));
     }
@@ -96,6 +126,7 @@ fn fieldbus(name: &str, line: &Line<'_>, collector: &mut Collector<'_, '_>) -> O
         distributed_clocks: raw.distributed_clocks.unwrap_or(true),
         lost_after: raw.lost.unwrap_or(LOST_DEFAULT),
         seed: raw.seed.unwrap_or(SEED_DEFAULT),
+        esi: raw.esi.clone().unwrap_or_default(),
         subdevices: subdevices?,
         map: map?,
         faults: faults?,

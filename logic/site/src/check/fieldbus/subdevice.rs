@@ -50,6 +50,7 @@ fn subdevice(
         );
     }
     line.only_simulated(&plant, "a simulated plant needs the simulated segment", collector);
+    pdos(raw, line, path, collector);
     let startup_path = path.key("startup");
     if raw.device == Some(Device::Coupler) && collector.has(&startup_path) {
         collector.refuse_key(
@@ -77,10 +78,25 @@ fn subdevice(
         name: raw.name.clone()?,
         device: raw.device,
         identity,
+        pdos: raw.pdos.clone(),
         startup: startup.into_iter().collect::<Option<_>>()?,
         plant: raw.plant,
         connect: connect?,
     })
+}
+
+/// Reports a choice of PDOs that no ESI file can explain.
+fn pdos(raw: &RawSubDevice, line: &Line<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
+    let key = path.key("pdos");
+    if !collector.has(&key) {
+        return;
+    }
+    if let Some(device) = raw.device {
+        let problem = format!("a `{device}` is built in and has the PDOs that it has");
+        collector.refuse_key(&key, problem, "take it out, or the `device`");
+    } else if let Some((problem, remedy)) = line.unexplained(path, collector) {
+        collector.refuse_key(&key, format!("its PDOs are not known: {problem}"), remedy);
+    }
 }
 
 fn startup(raw: &RawStartup, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Startup> {
