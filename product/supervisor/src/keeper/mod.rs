@@ -46,7 +46,7 @@ use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::{ProgramJob, Value};
 use quietcore_site::{Partition, Site};
-use quietcore_units::Causes;
+use quietcore_units::{Causes, Nanos};
 use quietcore_wording::plural;
 
 use crate::control::{
@@ -213,7 +213,7 @@ fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
         cycles: 0,
         missed_cycles: 0,
         overruns: 0,
-        release_max: quietcore_units::Nanos::ZERO,
+        release_max: Nanos::ZERO,
         forces: 0,
         generation: first.stage.generation,
         restarts: 0,
@@ -346,6 +346,8 @@ impl Kept {
             End::Replaced { why, .. } => (why, "process-replaced", Severity::Warning),
         };
         if severity == Severity::Fault {
+            // A client that asks because of the event must not be told that it runs.
+            self.publish(Activity::Waiting { restart_in: Nanos::ZERO, why: why.clone() });
             self.published.state().faults.add(why, None);
         }
         self.events.note(&self.setup.partition.name, kind, severity, why);
@@ -518,7 +520,7 @@ impl Kept {
             if left.is_zero() {
                 return Some(());
             }
-            let restart_in = quietcore_units::Nanos::new(left.as_nanos() as u64);
+            let restart_in = Nanos::new(left.as_nanos() as u64);
             self.publish(Activity::Waiting { restart_in, why: why.to_owned() });
             self.save_left();
             match self.world.wait(&self.requests, left.min(LOOK)) {

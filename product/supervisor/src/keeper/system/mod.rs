@@ -144,6 +144,8 @@ impl System {
 
     /// Reports a fault and waits for the next start. Returns `false` if the site comes down.
     fn after_fault(&mut self, why: &str) -> bool {
+        // A client that asks because of the event must not be told that it runs.
+        self.publish(Activity::Waiting { restart_in: Nanos::ZERO, why: why.to_owned() });
         self.published.state().faults.add(why, None);
         self.note("process-lost", Severity::Fault, why);
         match self.restarts.next(&self.setup.partition.program.restart, self.world.now()) {
