@@ -30,6 +30,9 @@ use quietcore_linux_guest::modules::NoModule;
 use quietcore_units::Nanos;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+/// Begins the names of consoles of machines that were started anew.
+const EARLIER_CONSOLES: &str = "console-stood-still-";
+
 /// Virtual test machines: what needs PREEMPT_RT or KVM, on a machine that has neither
 ///
 /// QEMU emulates the processor: what a scenario finds says what a kernel does, and never how long
@@ -292,13 +295,14 @@ fn names_in(folder: &Path) -> io::Result<BTreeSet<OsString>> {
 }
 
 /// Takes away what a machine that stood still left, but for what was `there` before it, and keeps
-/// its console under another name.
+/// its console under another name, as those of machines before it.
 fn begin_anew(machine: &Machine<'_>, there: &BTreeSet<OsString>, anew: u32) -> io::Result<()> {
     let console = fs::read(machine.console)?;
-    for name in names_in(machine.out)?.difference(there) {
+    let is_kept = |name: &OsString| name.to_string_lossy().starts_with(EARLIER_CONSOLES);
+    for name in names_in(machine.out)?.difference(there).filter(|name| !is_kept(name)) {
         let path = machine.out.join(name);
         if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
     }
     prepare(machine.out)?;
-    fs::write(machine.out.join(format!("console-stood-still-{anew}.txt")), console)
+    fs::write(machine.out.join(format!("{EARLIER_CONSOLES}{anew}.txt")), console)
 }

@@ -1,8 +1,10 @@
 //! Commands in a virtual test machine of the lab, which notes down those that have passed.
 //!
-//! Such a machine has faults of its own. So commands that have not passed run once more in a fresh
-//! one, and a command passes that has passed in one of both.
+//! Such a machine has faults of its own. The lab starts one anew that falls, and commands that have
+//! not passed in the end run once more in a fresh one. A command passes that has passed in one of
+//! them, and does not run again.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,13 +24,24 @@ const COMMAND_LIMIT_SECONDS: u32 = 1200;
 /// The same of a machine.
 const MACHINE_LIMIT: &str = "30 min";
 
+/// Consoles of machines that were started anew, which the lab keeps in the folder of results.
+const EARLIER_CONSOLES: &str = "console-stood-still-";
+/// Begins the lines around the output of a command that has passed.
+const COMMAND: &str = "quietcore-gate: command ";
+
 /// Runs all commands of the file beside the results, and notes down the numbers of those that pass.
+/// Leaves out those that have passed before this machine was started anew.
 const SCRIPT: &str = r#"
 status=0 number=0
 while IFS= read -r -u 3 command; do
     number=$((number + 1))
+    if grep -qx "$number" /run/out/passed; then
+        continue
+    fi
+    echo "quietcore-gate: command $number"
     if eval "$command" 3<&-; then
         echo "$number" >>/run/out/passed
+        echo "quietcore-gate: command $number passed"
     else
         status=$?
         echo "status $status of $command"
@@ -132,7 +145,10 @@ impl Results {
         }
         let text: String = commands.iter().map(|command| format!("{command}\n")).collect();
         fs::create_dir_all(folder)?;
-        fs::write(Path::new(folder).join("commands"), text)?;
+        // When the lab starts a machine anew, it keeps what was there before the first one.
+        for (name, text) in [("commands", text.as_str()), ("passed", ""), ("skips", "")] {
+            fs::write(Path::new(folder).join(name), text)?;
+        }
         Ok(Self { folder: folder.into(), commands })
     }
 
@@ -150,6 +166,27 @@ impl Results {
         !self.commands.is_empty() && self.left().is_empty()
     }
 
+    /// The output of the commands that passed before the machine was started anew.
+    ///
+    /// # Errors
+    /// The folder can't be read.
+    fn passed_earlier(&self) -> io::Result<String> {
+        let mut consoles = BTreeSet::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(EARLIER_CONSOLES) {
+                consoles.insert(path);
+            }
+        }
+        let mut output = String::new();
+        for console in consoles {
+            let console = fs::read(console)?;
+            output.push_str(&output_of_passed(&String::from_utf8_lossy(&console)));
+        }
+        Ok(output)
+    }
+
     /// The skips of its tests, a line each.
     pub(crate) fn skips(&self) -> String {
         self.text("skips")
@@ -158,6 +195,19 @@ impl Results {
     fn text(&self, name: &str) -> String {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
+}
+
+/// The output of the commands in a console that have passed.
+fn output_of_passed(console: &str) -> String {
+    let (mut output, mut of_command) = (String::new(), String::new());
+    for line in console.lines() {
+        match line.strip_prefix(COMMAND) {
+            Some(rest) if rest.ends_with(" passed") => output.push_str(&of_command),
+            Some(_) => of_command.clear(),
+            None => of_command.extend([line, "\n"]),
+        }
+    }
+    output
 }
 
 /// The tests that a machine runs.
@@ -264,6 +314,8 @@ impl Runner {
         let results = results.map_err(|error| format!("{folder}: {error}"))?;
         let lab = CommandLine::new(Program::Named(self.places.built("quietcore-lab")));
         let mut attempt = self.command(name, &lab.arguments(arguments))?;
+        let earlier = results.passed_earlier().map_err(|error| format!("{folder}: {error}"))?;
+        attempt.log.insert_str(0, &earlier);
         // One with nothing to do fails, too: its command failed after all of them had passed.
         if attempt.status.is_pass() && !results.are_whole() {
             attempt.log.push_str("not all of its commands ran\n");
@@ -315,5 +367,27 @@ mod tests {
         let status = std::process::Command::new("bash").args(["-c", &script]).status();
         assert_eq!(status.expect("there is bash").code(), Some(7));
         assert_eq!(results.left(), [line(&with_variable(&commands[1]), "sh")]);
+    }
+
+    #[test]
+    fn a_command_that_passed_before_its_machine_fell_counts_and_does_not_run_again() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().to_str().expect("UTF-8");
+        let commands = ["echo first", "echo second"].map(str::to_owned).to_vec();
+        let results = Results::begin(path, commands).expect("the folder is ours");
+        let script = SCRIPT.replace("/run/out", path);
+        let run = || {
+            let output = std::process::Command::new("bash").args(["-c", &script]).output();
+            String::from_utf8(output.expect("there is bash").stdout).expect("UTF-8")
+        };
+        let mut console = run();
+        assert_eq!(output_of_passed(&console), "first\nsecond\n");
+        fs::write(folder.path().join("passed"), "1\n").expect("the folder is ours");
+        console.truncate(console.find("second").expect("it ran"));
+        let earlier = folder.path().join("console-stood-still-1.txt");
+        fs::write(earlier, console).expect("the folder is ours");
+        assert_eq!(results.passed_earlier().expect("the folder is ours"), "first\n");
+        assert_eq!(output_of_passed(&run()), "second\n");
+        assert!(results.are_whole());
     }
 }
