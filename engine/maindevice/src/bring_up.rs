@@ -45,7 +45,7 @@ use crate::expectation::{
 use crate::fieldbus::Fieldbus;
 use crate::frame::register;
 use crate::frame::{DATA_BYTES_MAX, Request};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, counter_after};
 use crate::state::AlState;
 use crate::subdevice::{ClockSettings, IMAGE_BYTES_MAX, SubDevice, SyncSettings};
 use crate::supervise;
@@ -138,7 +138,7 @@ fn configure(
         return Err(BringUpError::Different(differences));
     }
     expectation.name(&mut subdevices);
-    start_up(&mut Talk::new(wire), expectation, &mut subdevices, alarms)?;
+    start_up(&mut Talk::new(wire), &ends.guard, expectation, &mut subdevices, alarms)?;
 
     at.set(Step::Mapping);
     let group = map(wire, &mut ends, &main, group, until)?;
@@ -314,6 +314,7 @@ fn describe(group: &Group, main: &MainDevice<'_>) -> Vec<SubDevice> {
 /// Writes the start-up values.
 fn start_up<W: Wire>(
     talk: &mut Talk<'_, W>,
+    guard: &Guard,
     expectation: &Expectation,
     subdevices: &mut [SubDevice],
     alarms: &mut Alarms,
@@ -323,6 +324,13 @@ fn start_up<W: Wire>(
             continue;
         };
         read_managers(talk, subdevice)?;
+        if let Some(mailbox) = &mut subdevice.mailbox {
+            // `ethercrab` goes on after its last counter, from 1 at first. It must not find its
+            // number used by the message before: the device would take its own for a repetition.
+            let last = guard.counter(subdevice.address);
+            mailbox.counter = last.unwrap_or(mailbox.counter);
+            mailbox.reserved = last.map_or(1, counter_after);
+        }
         subdevice.start_up.clone_from(&expected.start_up);
         for value in &expected.start_up {
             let written = talk.download(subdevice, value.object, &value.data, alarms)?;

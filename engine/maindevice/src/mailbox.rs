@@ -114,6 +114,8 @@ pub(crate) struct Mailbox {
     pub(crate) back: Half,
     /// The counter of the message sent last, 1 to 7.
     pub(crate) counter: u8,
+    /// A counter that is left out, since somebody else goes on with it; 0 for none.
+    pub(crate) reserved: u8,
 }
 
 impl Mailbox {
@@ -130,12 +132,15 @@ impl Mailbox {
                 fits.then_some(Half { manager: index as u8, address, bytes })
             })
         };
-        Some(Self { out: half(1)?, back: half(0)?, counter: 1 })
+        Some(Self { out: half(1)?, back: half(0)?, counter: 1, reserved: 0 })
     }
 
     /// Counts on; 0 is reserved. A device takes a repeated number for a repeated message.
     pub(crate) fn count(&mut self) -> u8 {
-        self.counter = self.counter % 7 + 1;
+        self.counter = counter_after(self.counter);
+        if self.counter == self.reserved {
+            self.counter = counter_after(self.counter);
+        }
         self.counter
     }
 
@@ -148,6 +153,11 @@ impl Mailbox {
     pub(crate) fn fetch(&self, station: u16) -> Request {
         Request::read(station, self.back.address, self.back.bytes)
     }
+}
+
+/// The counter of the message after one with this counter.
+pub(crate) fn counter_after(counter: u8) -> u8 {
+    counter % 7 + 1
 }
 
 /// The emergency in a message that was read from a mailbox, if it is one.

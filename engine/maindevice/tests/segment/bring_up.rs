@@ -140,6 +140,22 @@ fn start_up_values_are_written_and_refusals_named() {
     };
 }
 
+/// Goal: the first message of `ethercrab` is no repetition of the last start-up value to a device.
+/// Method: as many values as there are counters, and twice as many.
+#[test]
+fn any_number_of_start_up_values_is_written() {
+    let object = Object { index: 0x6072, subindex: 0, complete: false };
+    for count in 1..=14_u8 {
+        let mut expectation = expectation(&["servo-drive"]);
+        let start_up = &mut expectation.subdevices.as_mut().unwrap()[0].start_up;
+        start_up.extend((1..=count).map(|value| StartUp { object, data: vec![value, 0] }));
+        let fieldbus = Fieldbus::bring_up(wire(&["servo-drive"]), &expectation);
+        let fieldbus = fieldbus.unwrap_or_else(|error| panic!("{count}: {error}"));
+        let drive = &fieldbus.wire().segment().subdevices()[0];
+        assert_eq!(drive.object(0x6072, 0), Some(&[count, 0][..]));
+    }
+}
+
 #[test]
 fn sync0_is_switched_on_where_it_is_asked_for() {
     let names = ["coupler", "servo-drive", "servo-drive"];
