@@ -1,5 +1,7 @@
 //! The blueprint of a SubDevice: controller, mailbox, process data, objects, timing.
 
+use std::borrow::Cow;
+
 use quietcore_units::{DataType, Nanos};
 
 use crate::coe::dictionary::Object;
@@ -135,7 +137,7 @@ pub struct PdoEntry {
     /// Type; `None` for a gap.
     pub data_type: Option<DataType>,
     /// Name; empty for a gap.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The meaning of one count, such as `0.1 %`; empty for plain numbers.
     pub unit: &'static str,
 }
@@ -143,10 +145,13 @@ pub struct PdoEntry {
 /// A PDO: entries that are transferred together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdo {
-    /// Its object: 0x16xx is received by the device, 0x1Axx is sent.
+    /// Its object; with CoE one of 0x1600 to 0x17FF if the device receives it, and of 0x1A00 to
+    /// 0x1BFF if it sends it.
     pub index: u16,
+    /// `true` for an RxPDO: the device receives it.
+    pub is_received: bool,
     /// Name in the SII and in object dictionaries.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The SyncManager to which it is assigned at power-up; `None` when to none.
     pub sync_manager: Option<u8>,
     /// `true` if its mapping may be changed through SDOs.
@@ -161,9 +166,8 @@ impl Pdo {
         self.entries.iter().map(|entry| u16::from(entry.bits)).sum()
     }
 
-    /// Returns `true` if the device receives it (RxPDO).
-    pub fn is_received(&self) -> bool {
-        self.index & 0xFE00 == 0x1600
+    fn is_carried_by(&self, manager: usize) -> bool {
+        self.sync_manager.is_some_and(|it| usize::from(it) == manager)
     }
 }
 
@@ -197,9 +201,9 @@ impl Default for Timing {
 #[derive(Clone, Debug)]
 pub struct Blueprint {
     /// Name of the kind, such as `servo-drive`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Order code, as MainDevices show it.
-    pub order: &'static str,
+    pub order: Cow<'static, str>,
     /// Vendor, product code, revision and serial number.
     pub identity: Identity,
     /// The features of the controller chip.
@@ -208,11 +212,12 @@ pub struct Blueprint {
     pub device_emulation: bool,
     /// Mailbox; `None` for devices without CoE.
     pub mailbox: Option<MailboxPlace>,
-    /// The SyncManagers in their order, mailboxes first.
+    /// The SyncManagers in their order, mailboxes first. With a mailbox, which lets PDOs be
+    /// assigned, there is one for each direction of process data at most.
     pub sync_managers: Vec<SyncManagerPlan>,
     /// Purpose of the FMMUs in the SII: 1 outputs, 2 inputs, 3 mailbox status.
     pub fmmu_usage: Vec<u8>,
-    /// All PDOs, received ones first.
+    /// All PDOs; the assigned ones of a direction in the order of their SyncManagers.
     pub pdos: Vec<Pdo>,
     /// Objects beside those that follow from the rest.
     pub objects: Vec<Object>,
@@ -220,4 +225,57 @@ pub struct Blueprint {
     pub timing: Timing,
     /// SII content, where it shall not be made from the rest.
     pub sii: Option<Vec<u8>>,
+}
+
+/// The process data of one direction, as they are assigned at power-up.
+#[derive(Debug, Default)]
+pub(crate) struct Layout<'b> {
+    /// Entries with their first bits.
+    pub(crate) entries: Vec<(u16, &'b PdoEntry)>,
+    /// The SyncManagers that carry them.
+    pub(crate) carriers: Vec<Carrier>,
+    /// The size of all.
+    pub(crate) bits: u16,
+}
+
+/// A SyncManager with the part of the process data that it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Carrier {
+    /// Number of the SyncManager.
+    pub(crate) manager: usize,
+    /// Place of its first byte in the process data of the direction.
+    pub(crate) first: usize,
+    /// Bytes that are assigned to it at power-up.
+    pub(crate) bytes: u16,
+}
+
+impl Blueprint {
+    /// The process data of one direction. Each SyncManager begins with a whole byte.
+    pub(crate) fn layout(&self, received: bool) -> Layout<'_> {
+        let usage = if received { SyncManagerUse::Outputs } else { SyncManagerUse::Inputs };
+        let mut layout = Layout::default();
+        let managers = self.sync_managers.iter().enumerate();
+        for (manager, _) in managers.filter(|(_, plan)| plan.usage == usage) {
+            let first = layout.bits.div_ceil(8);
+            layout.bits = first * 8;
+            let is_ours = |pdo: &&Pdo| pdo.is_received == received && pdo.is_carried_by(manager);
+            for entry in self.pdos.iter().filter(is_ours).flat_map(|pdo| &pdo.entries) {
+                layout.entries.push((layout.bits, entry));
+                layout.bits += u16::from(entry.bits);
+            }
+            let bytes = layout.bits.div_ceil(8) - first;
+            layout.carriers.push(Carrier { manager, first: usize::from(first), bytes });
+        }
+        layout
+    }
+
+    /// The object by which the PDOs of one direction are assigned: 0x1C10 and the number of their
+    /// SyncManager. Where there is none it is 2 for outputs and 3 for inputs, or the other of both
+    /// if the other direction has that one.
+    pub(crate) fn assignment(&self, received: bool) -> u16 {
+        let carrier = |received| self.layout(received).carriers.first().map(|it| it.manager as u16);
+        let (usual, other) = if received { (2, 3) } else { (3, 2) };
+        let without = if carrier(!received) == Some(usual) { other } else { usual };
+        0x1C10 + carrier(received).unwrap_or(without)
+    }
 }

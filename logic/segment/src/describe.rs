@@ -1,5 +1,7 @@
 //! The description of a device for others: identity, process data entries, physical signals.
 
+use std::borrow::Cow;
+
 use quietcore_units::DataType;
 
 use crate::blueprint::Blueprint;
@@ -21,7 +23,7 @@ pub struct Identity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Name in the site file, such as `position_actual_value`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Index of the object, such as 0x6064.
     pub index: u16,
     /// Subindex of the object.
@@ -63,7 +65,7 @@ pub(crate) fn of(blueprint: &Blueprint, signals: &[Signal]) -> Description {
     let (inputs, input_bits) = entries(blueprint, false);
     let (outputs, output_bits) = entries(blueprint, true);
     Description {
-        name: blueprint.name,
+        name: blueprint.name.clone(),
         identity: blueprint.identity,
         inputs,
         outputs,
@@ -75,33 +77,25 @@ pub(crate) fn of(blueprint: &Blueprint, signals: &[Signal]) -> Description {
 
 /// The entries of all PDOs of one direction that are assigned at power-up, and their bits.
 fn entries(blueprint: &Blueprint, received: bool) -> (Vec<Entry>, u16) {
-    let mut found = Vec::new();
-    let mut bit = 0;
-    let assigned = blueprint
-        .pdos
-        .iter()
-        .filter(|pdo| pdo.is_received() == received && pdo.sync_manager.is_some());
-    for entry in assigned.flat_map(|pdo| &pdo.entries) {
-        if let Some(data_type) = entry.data_type {
-            found.push(Entry {
-                name: entry.name,
-                index: entry.index,
-                subindex: entry.subindex,
-                bit_offset: bit,
-                data_type,
-                unit: entry.unit,
-            });
-        }
-        bit += u16::from(entry.bits);
-    }
-    (found, bit)
+    let layout = blueprint.layout(received);
+    let found = layout.entries.into_iter().filter_map(|(bit_offset, entry)| {
+        Some(Entry {
+            name: entry.name.clone(),
+            index: entry.index,
+            subindex: entry.subindex,
+            bit_offset,
+            data_type: entry.data_type?,
+            unit: entry.unit,
+        })
+    });
+    (found.collect(), layout.bits)
 }
 
 /// The description of a device, by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The device's name, such as `servo-drive`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The identity by which a MainDevice recognises it.
     pub identity: Identity,
     /// Entries that the device sends to the MainDevice (TxPDOs), in order.

@@ -5,29 +5,20 @@
 //! ```
 //!
 //! The own layout is what [`describe`](crate::describe) tells: all PDOs assigned at power-up, one
-//! after the other. A MainDevice may assign others and change flexible mappings; then bits are
-//! copied entry by entry. As long as it does not, both are the same and are copied as a whole.
+//! after the other. Entries that are in none of them follow. A MainDevice may assign other PDOs and
+//! change flexible mappings; then bits are copied entry by entry. As long as it does not, both are
+//! the same and are copied as a whole.
 
-use crate::blueprint::Blueprint;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use crate::blueprint::{Blueprint, PdoEntry};
 use crate::coe::dictionary::Dictionary;
 
-/// The object with the PDOs assigned to the SyncManager of the outputs.
-pub(crate) const ASSIGN_OUTPUTS: u16 = 0x1C12;
-/// The object with the PDOs assigned to the SyncManager of the inputs.
-pub(crate) const ASSIGN_INPUTS: u16 = 0x1C13;
-/// The most mapped entries of one direction.
+/// The most copies of one direction, or those of all its entries where they are more.
 const COPIES_MAX: usize = 256;
 
-/// One entry in the application's own layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct EntryLocation {
-    index: u16,
-    subindex: u8,
-    bit: u16,
-    bits: u16,
-}
-
-/// Some bits that are copied.
+/// Up to 64 bits that are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BitCopy {
     own: u16,
@@ -38,10 +29,18 @@ struct BitCopy {
 /// The process image of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessImage {
-    /// The values in the application's own layout.
-    pub(crate) own: Vec<u8>,
-    places: Vec<EntryLocation>,
+    /// The values in the application's own layout, and behind them those of entries that are in no
+    /// PDO assigned at power-up.
+    values: Vec<u8>,
+    /// Bytes of the own layout.
+    own_bytes: usize,
+    /// First bit and size of each entry, by index and subindex.
+    places: BTreeMap<(u16, u8), (u16, u16)>,
+    /// Number of the copies that move the own layout.
+    own_copies: usize,
     copies: Vec<BitCopy>,
+    /// The object by which PDOs are assigned.
+    assignment: u16,
     /// Bytes of what is mapped at present.
     mapped_bytes: u16,
     is_own_layout: bool,
@@ -50,32 +49,52 @@ pub(crate) struct ProcessImage {
 impl ProcessImage {
     /// One direction of a device.
     pub(crate) fn new(blueprint: &Blueprint, received: bool) -> Self {
-        let mut places = Vec::new();
-        let mut bit = 0;
-        for pdo in &blueprint.pdos {
-            if pdo.is_received() != received || pdo.sync_manager.is_none() {
-                continue;
-            }
-            for entry in &pdo.entries {
-                let bits = u16::from(entry.bits);
-                if entry.index != 0 {
-                    places.push(EntryLocation {
-                        index: entry.index,
-                        subindex: entry.subindex,
-                        bit,
-                        bits,
-                    });
-                }
-                bit += bits;
+        let layout = blueprint.layout(received);
+        let is_value = |entry: &PdoEntry| entry.index != 0;
+        let mut places = BTreeMap::new();
+        let mut own_copies = 0;
+        for (bit, entry) in layout.entries.iter().filter(|(_, entry)| is_value(entry)) {
+            let bits = u16::from(entry.bits);
+            places.entry((entry.index, entry.subindex)).or_insert((*bit, bits));
+            own_copies += copies_of(bits);
+        }
+        let mapped_bytes = layout.bits.div_ceil(8);
+        let mut bit = mapped_bytes * 8;
+        let pdos = blueprint.pdos.iter().filter(|pdo| pdo.is_received == received);
+        for entry in pdos.flat_map(|pdo| &pdo.entries).filter(|entry| is_value(entry)) {
+            let bits = u16::from(entry.bits);
+            let Some(end) = bit.checked_add(bits) else { break };
+            if let Entry::Vacant(place) = places.entry((entry.index, entry.subindex)) {
+                place.insert((bit, bits));
+                bit = end;
             }
         }
+        let copies: usize = places.values().map(|(_, bits)| copies_of(*bits)).sum();
         Self {
-            own: vec![0; usize::from(bit.div_ceil(8))],
+            values: vec![0; usize::from(bit.div_ceil(8))],
+            own_bytes: usize::from(mapped_bytes),
+            copies: Vec::with_capacity(copies.max(COPIES_MAX)),
             places,
-            copies: Vec::with_capacity(COPIES_MAX),
-            mapped_bytes: bit.div_ceil(8),
+            own_copies,
+            assignment: blueprint.assignment(received),
+            mapped_bytes,
             is_own_layout: true,
         }
+    }
+
+    /// The values in the application's own layout.
+    pub(crate) fn own(&self) -> &[u8] {
+        &self.values[..self.own_bytes]
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn own_mut(&mut self) -> &mut [u8] {
+        &mut self.values[..self.own_bytes]
+    }
+
+    /// The object by which PDOs are assigned.
+    pub(crate) fn assignment(&self) -> u16 {
+        self.assignment
     }
 
     /// Bytes of what is mapped at present.
@@ -83,26 +102,23 @@ impl ProcessImage {
         self.mapped_bytes
     }
 
-    /// Returns the position of an object in the own layout: first bit, and number of bits.
+    /// Returns the position of an entry among the values: first bit, and number of bits.
     pub(crate) fn place(&self, index: u16, subindex: u8) -> Option<(u16, u16)> {
-        self.places
-            .iter()
-            .find(|place| (place.index, place.subindex) == (index, subindex))
-            .map(|place| (place.bit, place.bits))
+        self.places.get(&(index, subindex)).copied()
     }
 
-    /// The value of an object in the own layout.
+    /// The value of an entry.
     pub(crate) fn value(&self, index: u16, subindex: u8) -> Option<u64> {
         let (bit, bits) = self.place(index, subindex)?;
-        Some(bits_at(&self.own, bit, bits))
+        Some(bits_at(&self.values, bit, bits))
     }
 
-    /// Sets the value of an object in the own layout; false when it is not there.
+    /// Sets the value of an entry; false when it is not there.
     pub(crate) fn set(&mut self, index: u16, subindex: u8, value: u64) -> bool {
         let Some((bit, bits)) = self.place(index, subindex) else {
             return false;
         };
-        set_bits_at(&mut self.own, bit, bits, value);
+        set_bits_at(&mut self.values, bit, bits, value);
         true
     }
 
@@ -111,53 +127,63 @@ impl ProcessImage {
         index == 0 || self.place(index, subindex).is_some_and(|(_, own)| own == bits)
     }
 
-    /// Takes over what the dictionary assigns and maps, from `assignment`.
-    pub(crate) fn remap(&mut self, dictionary: &Dictionary, assignment: u16) {
+    /// Takes over what the dictionary assigns and maps.
+    pub(crate) fn remap(&mut self, dictionary: &Dictionary) {
         self.copies.clear();
         let mut mapped: u32 = 0;
-        for number in 1..=dictionary.number(assignment, 0) as u8 {
-            let pdo = dictionary.number(assignment, number) as u16;
+        for number in 1..=dictionary.number(self.assignment, 0) as u8 {
+            let pdo = dictionary.number(self.assignment, number) as u16;
             for entry in 1..=dictionary.number(pdo, 0) as u8 {
                 let mapping = dictionary.number(pdo, entry) as u32;
                 let bits = mapping & 0xFF;
                 let place = self.place((mapping >> 16) as u16, (mapping >> 8) as u8);
                 if let Some((own, _)) = place
-                    && self.copies.len() < COPIES_MAX
+                    && self.copies.len() + copies_of(bits as u16) <= self.copies.capacity()
                     && mapped + bits <= 0xFFFF
                 {
-                    let copy = BitCopy { own, mapped: mapped as u16, bits: bits as u16 };
-                    self.copies.push(copy);
+                    let (mapped, bits) = (mapped as u16, bits as u16);
+                    self.copies.extend((0..bits).step_by(64).map(|at| BitCopy {
+                        own: own + at,
+                        mapped: mapped + at,
+                        bits: (bits - at).min(64),
+                    }));
                 }
                 mapped += bits;
             }
         }
         self.mapped_bytes = mapped.div_ceil(8).min(0xFFFF) as u16;
-        self.is_own_layout = usize::from(self.mapped_bytes) == self.own.len()
-            && self.copies.len() == self.places.len()
+        self.is_own_layout = usize::from(self.mapped_bytes) == self.own_bytes
+            && self.copies.len() == self.own_copies
             && self.copies.iter().all(|copy| copy.own == copy.mapped);
     }
 
-    /// Takes the outputs from the RAM.
-    pub(crate) fn take(&mut self, ram: &[u8]) {
+    /// Takes outputs from the RAM of a SyncManager that carries those from byte `first` on.
+    pub(crate) fn take(&mut self, first: usize, ram: &[u8]) {
         if self.is_own_layout {
-            self.own.copy_from_slice(ram);
+            self.values[first..first + ram.len()].copy_from_slice(ram);
             return;
         }
         for copy in &self.copies {
-            set_bits_at(&mut self.own, copy.own, copy.bits, bits_at(ram, copy.mapped, copy.bits));
+            let value = bits_at(ram, copy.mapped, copy.bits);
+            set_bits_at(&mut self.values, copy.own, copy.bits, value);
         }
     }
 
-    /// Puts the inputs into the RAM.
-    pub(crate) fn put(&self, ram: &mut [u8]) {
+    /// Puts inputs into the RAM of a SyncManager that carries those from byte `first` on.
+    pub(crate) fn put(&self, first: usize, ram: &mut [u8]) {
         if self.is_own_layout {
-            ram.copy_from_slice(&self.own);
+            ram.copy_from_slice(&self.values[first..first + ram.len()]);
             return;
         }
         for copy in &self.copies {
-            set_bits_at(ram, copy.mapped, copy.bits, bits_at(&self.own, copy.own, copy.bits));
+            set_bits_at(ram, copy.mapped, copy.bits, bits_at(&self.values, copy.own, copy.bits));
         }
     }
+}
+
+/// Number of the copies that move an entry of this size.
+fn copies_of(bits: u16) -> usize {
+    usize::from(bits.div_ceil(64))
 }
 
 /// Up to 64 bits from a bit position on, little-endian; what lies outside reads as zero.

@@ -28,21 +28,34 @@ const COE_COMPLETE_ACCESS: u8 = 0x20;
 const ASSIGN_ACTIVATE: u16 = 0x0300;
 /// ESC configuration in word 0: device emulation.
 const DEVICE_EMULATION: u8 = 0x01;
+/// The largest usual EEPROM of a SubDevice, of 32 KiBit. MainDevices may read no more of one.
+const EEPROM_BYTES_MAX: usize = 4096;
 /// EEPROMs come in multiples of this.
 const KIBIT_BYTES: usize = 128;
 /// No PDO in the SII belongs to this SyncManager.
 const UNASSIGNED: u8 = 0xFF;
 
-/// The content of the EEPROM of such a device.
+/// The content of the EEPROM of such a device. Where it would be larger than EEPROMs are, PDOs are
+/// left out of it if they can be read through the mailbox.
 pub(crate) fn build(blueprint: &Blueprint) -> Vec<u8> {
+    let whole = content(blueprint, true);
+    match blueprint.mailbox {
+        Some(_) if whole.len() > EEPROM_BYTES_MAX => content(blueprint, false),
+        _ => whole,
+    }
+}
+
+fn content(blueprint: &Blueprint, has_pdos: bool) -> Vec<u8> {
     let mut content = head(blueprint);
     let mut strings = Strings::default();
     // Order code first: some MainDevices take the first string for the name.
-    let order = strings.number(blueprint.order);
-    let name = strings.number(blueprint.name);
+    let order = strings.number(&blueprint.order);
+    let name = strings.number(&blueprint.name);
     let general = general(blueprint, order, name);
-    let sent = pdos(blueprint, false, &mut strings);
-    let received = pdos(blueprint, true, &mut strings);
+    let [sent, received] = [false, true].map(|received| match has_pdos {
+        true => pdos(blueprint, received, &mut strings),
+        false => Vec::new(),
+    });
     let clock = clock(blueprint, &mut strings);
     category(&mut content, CATEGORY_STRINGS, &strings.category());
     category(&mut content, CATEGORY_GENERAL, &general);
@@ -136,27 +149,27 @@ fn sync_managers(blueprint: &Blueprint) -> Vec<u8> {
     data
 }
 
-fn pdos(blueprint: &Blueprint, received: bool, strings: &mut Strings) -> Vec<u8> {
+fn pdos<'b>(blueprint: &'b Blueprint, received: bool, strings: &mut Strings<'b>) -> Vec<u8> {
     let mut data = Vec::new();
-    for pdo in blueprint.pdos.iter().filter(|pdo| pdo.is_received() == received) {
+    for pdo in blueprint.pdos.iter().filter(|pdo| pdo.is_received == received) {
         pdo_category(pdo, &mut data, strings);
     }
     data
 }
 
-fn pdo_category(pdo: &Pdo, data: &mut Vec<u8>, strings: &mut Strings) {
+fn pdo_category<'b>(pdo: &'b Pdo, data: &mut Vec<u8>, strings: &mut Strings<'b>) {
     data.extend(pdo.index.to_le_bytes());
     data.extend([pdo.entries.len() as u8, pdo.sync_manager.unwrap_or(UNASSIGNED), 0]);
-    data.push(strings.number(pdo.name));
+    data.push(strings.number(&pdo.name));
     data.extend([0, 0]);
     for entry in &pdo.entries {
         data.extend(entry.index.to_le_bytes());
-        data.extend([entry.subindex, strings.number(entry.name)]);
+        data.extend([entry.subindex, strings.number(&entry.name)]);
         data.extend([entry.data_type.map_or(0, type_code) as u8, entry.bits, 0, 0]);
     }
 }
 
-fn clock(blueprint: &Blueprint, strings: &mut Strings) -> Vec<u8> {
+fn clock(blueprint: &Blueprint, strings: &mut Strings<'_>) -> Vec<u8> {
     let has_inputs_or_outputs = blueprint
         .sync_managers
         .iter()
@@ -190,26 +203,29 @@ pub(crate) fn type_code(data_type: DataType) -> u16 {
 
 /// The string category; strings are numbered from one.
 #[derive(Default)]
-struct Strings(Vec<&'static str>);
+struct Strings<'b>(Vec<&'b str>);
 
-impl Strings {
+impl<'b> Strings<'b> {
     /// The number of a string; zero for none and when there is no number left.
-    fn number(&mut self, text: &'static str) -> u8 {
+    fn number(&mut self, text: &'b str) -> u8 {
+        // A string's length is a byte.
+        let end = (0..=text.len().min(255)).rev().find(|end| text.is_char_boundary(*end));
+        let text = &text[..end.unwrap_or_default()];
         if text.is_empty() {
             return 0;
         }
         let known = self.0.iter().position(|other| *other == text);
-        let position = known.unwrap_or_else(|| {
+        let position = known.unwrap_or(self.0.len());
+        let Ok(number) = u8::try_from(position + 1) else { return 0 };
+        if known.is_none() {
             self.0.push(text);
-            self.0.len() - 1
-        });
-        u8::try_from(position + 1).unwrap_or(0)
+        }
+        number
     }
 
     fn category(&self) -> Vec<u8> {
-        let strings = &self.0[..self.0.len().min(255)];
-        let mut data = vec![strings.len() as u8];
-        for text in strings {
+        let mut data = vec![self.0.len() as u8];
+        for text in &self.0 {
             data.push(text.len() as u8);
             data.extend(text.as_bytes());
         }

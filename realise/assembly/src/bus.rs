@@ -155,7 +155,7 @@ fn built_in(subdevice: &SubDevice) -> Option<Known> {
         entries.into_iter().map(move |entry| KnownEntry {
             is_input,
             pdo: String::new(),
-            name: entry.name.to_owned(),
+            name: entry.name.into_owned(),
             object: (entry.index, entry.subindex),
             bit: entry.bit_offset.into(),
             bits: entry.data_type.bits() as u32,
@@ -164,7 +164,7 @@ fn built_in(subdevice: &SubDevice) -> Option<Known> {
         })
     };
     Some(Known {
-        device: name.to_owned(),
+        device: name.into_owned(),
         entries: entries(inputs, true).chain(entries(outputs, false)).collect(),
         input_bytes: input_bytes.into(),
         output_bytes: output_bytes.into(),

@@ -30,7 +30,7 @@ fn of_device(entries: &[Entry]) -> Vec<Seen> {
     let seen = |entry: &Entry| {
         let (bit, bits) = (entry.bit_offset.into(), entry.data_type.bits() as u32);
         let kind = Some(kind(entry.data_type));
-        (entry.index, entry.subindex, bit, bits, kind, entry.name.to_owned())
+        (entry.index, entry.subindex, bit, bits, kind, entry.name.to_string())
     };
     entries.iter().map(seen).collect()
 }

@@ -1,5 +1,8 @@
 //! The object dictionary: what can be read and written through SDOs, and its values.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use quietcore_units::DataType;
 
 use crate::sii::type_code;
@@ -52,7 +55,7 @@ pub struct ObjectEntry {
     /// Subindex, from 0 to 255.
     pub subindex: u8,
     /// Name in the SDO information.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Type of the value.
     pub object_type: ObjectType,
     /// Rights in the AL states.
@@ -67,7 +70,7 @@ impl ObjectEntry {
     /// Makes an entry that holds a number.
     pub fn number(
         subindex: u8,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         data_type: DataType,
         access: ObjectAccess,
         value: u64,
@@ -75,7 +78,7 @@ impl ObjectEntry {
         let bytes = usize::from(data_type.bits().div_ceil(8));
         Self {
             subindex,
-            name,
+            name: name.into(),
             object_type: ObjectType::Number(data_type),
             access,
             value: value.to_le_bytes()[..bytes].to_vec(),
@@ -87,7 +90,7 @@ impl ObjectEntry {
     pub fn text(subindex: u8, name: &'static str, access: ObjectAccess, value: &str) -> Self {
         Self {
             subindex,
-            name,
+            name: name.into(),
             object_type: ObjectType::Text,
             access,
             value: value.as_bytes().to_vec(),
@@ -98,7 +101,7 @@ impl ObjectEntry {
     /// Bytes; `capacity` is the most that may be written.
     pub fn bytes(
         subindex: u8,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         access: ObjectAccess,
         value: &[u8],
         capacity: usize,
@@ -107,7 +110,7 @@ impl ObjectEntry {
         stored.extend_from_slice(value);
         Self {
             subindex,
-            name,
+            name: name.into(),
             object_type: ObjectType::Bytes,
             access,
             value: stored,
@@ -150,7 +153,7 @@ pub struct Object {
     /// Index of the object, such as 0x6040.
     pub index: u16,
     /// Name in the SDO information.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Variable, array or record.
     pub code: ObjectCode,
     /// Its values, by rising subindex.
@@ -160,19 +163,37 @@ pub struct Object {
 impl Object {
     /// An object with one value.
     pub fn variable(index: u16, entry: ObjectEntry) -> Self {
-        Self { index, name: entry.name, code: ObjectCode::Variable, entries: vec![entry] }
+        let name = entry.name.clone();
+        Self { index, name, code: ObjectCode::Variable, entries: vec![entry] }
     }
 
     /// An object with several values; subindex 0 is added.
-    pub fn record(index: u16, name: &'static str, entries: Vec<ObjectEntry>) -> Self {
+    pub fn record(
+        index: u16,
+        name: impl Into<Cow<'static, str>>,
+        entries: Vec<ObjectEntry>,
+    ) -> Self {
         Self::with_count(index, name, ObjectCode::Record, ObjectAccess::READ, entries)
+    }
+
+    /// An object of which only the most bytes that its subindices take are known.
+    pub fn of_bytes(index: u16, bytes: &BTreeMap<u8, usize>) -> Self {
+        let access = ObjectAccess::READ_WRITE;
+        let entry = |(subindex, bytes): (&u8, &usize)| {
+            ObjectEntry::bytes(*subindex, "", access, &[], *bytes)
+        };
+        let parts: Vec<_> = bytes.range(1..).map(entry).collect();
+        match bytes.get(&0) {
+            Some(bytes) if parts.is_empty() => Self::variable(index, entry((&0, bytes))),
+            _ => Self::with_count(index, "", ObjectCode::Record, access, parts),
+        }
     }
 
     /// An object with several values of which subindex 0, with this access, tells the number in
     /// use.
     pub(crate) fn with_count(
         index: u16,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         code: ObjectCode,
         count_access: ObjectAccess,
         mut entries: Vec<ObjectEntry>,
@@ -180,7 +201,7 @@ impl Object {
         let highest = entries.last().map_or(0, |entry| u64::from(entry.subindex));
         let count = ObjectEntry::number(0, "SubIndex 000", DataType::U8, count_access, highest);
         entries.insert(0, count);
-        Self { index, name, code, entries }
+        Self { index, name: name.into(), code, entries }
     }
 
     /// The value at a subindex.
@@ -210,6 +231,10 @@ impl Dictionary {
         objects.reverse();
         objects.sort_by_key(|object| object.index);
         objects.dedup_by_key(|object| object.index);
+        // Nothing is allocated when a value is written.
+        for entry in objects.iter_mut().flat_map(|object| &mut object.entries) {
+            entry.value.reserve_exact(entry.capacity.saturating_sub(entry.value.len()));
+        }
         Self { objects }
     }
 

@@ -12,6 +12,8 @@ use crate::coe::dictionary::Object;
 use crate::coe::objects::Objects;
 use crate::coe::{header, service};
 
+/// Most bytes of a name in an answer, which may be longer than its mailbox by some more.
+const NAME_BYTES_MAX: usize = 200;
 const LIST_REQUEST: u8 = 1;
 const OBJECT_REQUEST: u8 = 3;
 const ENTRY_REQUEST: u8 = 5;
@@ -154,7 +156,7 @@ fn object(data: &[u8], objects: &Objects<'_>, reply: &mut Vec<u8>) -> Result<(),
     reply.extend(index.to_le_bytes());
     reply.extend(first.object_type.code().to_le_bytes());
     reply.extend([first.subindex, object.code as u8]);
-    reply.extend(object.name.as_bytes());
+    reply.extend(name(&object.name));
     Ok(())
 }
 
@@ -170,6 +172,11 @@ fn entry(data: &[u8], objects: &Objects<'_>, reply: &mut Vec<u8>) -> Result<(), 
     reply.extend(entry.object_type.code().to_le_bytes());
     reply.extend(entry.bits().to_le_bytes());
     reply.extend(entry.access.0.to_le_bytes());
-    reply.extend(entry.name.as_bytes());
+    reply.extend(name(&entry.name));
     Ok(())
+}
+
+/// The bytes of a name, as many as there is always room for.
+fn name(name: &str) -> &[u8] {
+    &name.as_bytes()[..name.len().min(NAME_BYTES_MAX)]
 }

@@ -4,7 +4,7 @@ use crate::application::Application;
 use crate::coe::abort::Abort;
 use crate::coe::dictionary::{Dictionary, ObjectEntry, ObjectType};
 use crate::esc::al_state::AlState;
-use crate::process_data::{ASSIGN_INPUTS, ASSIGN_OUTPUTS, ProcessImage};
+use crate::process_data::ProcessImage;
 
 /// Everything that an SDO can reach in a device.
 pub(crate) struct Objects<'a> {
@@ -91,7 +91,7 @@ impl Objects<'_> {
         }
         let value = u64::from_le_bytes(bytes);
         match index {
-            ASSIGN_OUTPUTS | ASSIGN_INPUTS => self.check_assignment(index, subindex, value)?,
+            _ if self.is_assignment(index) => self.check_assignment(index, subindex, value)?,
             0x1600..0x1800 | 0x1A00..0x1C00 => self.check_mapping(index, subindex, value)?,
             _ => self.application.download(index, subindex, data)?,
         }
@@ -101,6 +101,11 @@ impl Objects<'_> {
             self.remap_after(index);
         }
         Ok(())
+    }
+
+    /// Returns `true` for an object by which PDOs are assigned.
+    fn is_assignment(&self, index: u16) -> bool {
+        index == self.outputs.assignment() || index == self.inputs.assignment()
     }
 
     fn store(&mut self, index: u16, subindex: u8, data: &[u8]) {
@@ -134,6 +139,8 @@ impl Objects<'_> {
             if rest.is_empty() {
                 break;
             }
+            let is_rest = position + 1 == last && self.takes_less(index, subindex);
+            let length = if is_rest { length.min(rest.len()) } else { length };
             let (value, others) = rest.split_at_checked(length).ok_or(Abort::TOO_SHORT)?;
             self.write(index, subindex, value)?;
             rest = others;
@@ -145,6 +152,12 @@ impl Objects<'_> {
             Some(count) if counted => self.write(index, 0, &[count]),
             _ => Ok(()),
         }
+    }
+
+    /// Returns `true` for a value that may be shorter than its capacity.
+    fn takes_less(&self, index: u16, subindex: u8) -> bool {
+        let entry = self.dictionary.entry(index, subindex);
+        entry.is_some_and(|entry| entry.object_type == ObjectType::Bytes)
     }
 
     fn entry_at(&self, index: u16, position: usize) -> Option<(u8, usize)> {
@@ -170,7 +183,8 @@ impl Objects<'_> {
     }
 
     fn is_pdo(&self, assignment: u16, pdo: u64) -> bool {
-        let range = if assignment == ASSIGN_OUTPUTS { 0x1600..0x1800 } else { 0x1A00..0x1C00 };
+        let is_received = assignment == self.outputs.assignment();
+        let range = if is_received { 0x1600..0x1800 } else { 0x1A00..0x1C00 };
         range.contains(&pdo) && self.dictionary.object(pdo as u16).is_some()
     }
 
@@ -195,11 +209,11 @@ impl Objects<'_> {
 
     /// Takes a changed assignment or mapping over into the process data.
     fn remap_after(&mut self, index: u16) {
-        if matches!(index, ASSIGN_OUTPUTS | 0x1600..0x1800) {
-            self.outputs.remap(self.dictionary, ASSIGN_OUTPUTS);
+        if index == self.outputs.assignment() || (0x1600..0x1800).contains(&index) {
+            self.outputs.remap(self.dictionary);
         }
-        if matches!(index, ASSIGN_INPUTS | 0x1A00..0x1C00) {
-            self.inputs.remap(self.dictionary, ASSIGN_INPUTS);
+        if index == self.inputs.assignment() || (0x1A00..0x1C00).contains(&index) {
+            self.inputs.remap(self.dictionary);
         }
     }
 }

@@ -120,7 +120,8 @@ fn channels(
         .enumerate()
         .map(|(channel, name)| Pdo {
             index: pdo + channel as u16,
-            name,
+            is_received: pdo < 0x1A00,
+            name: (*name).into(),
             sync_manager: Some(sync_manager),
             flexible: false,
             entries: vec![PdoEntry {
@@ -128,7 +129,7 @@ fn channels(
                 subindex,
                 bits: 16,
                 data_type: Some(DataType::I16),
-                name,
+                name: (*name).into(),
                 unit: UNIT,
             }],
         })
@@ -172,11 +173,11 @@ fn terminal(
     pdos: Vec<Pdo>,
 ) -> Blueprint {
     let bytes = CHANNELS as u16 * 2;
-    let received = pdos.iter().any(Pdo::is_received);
+    let received = pdos.iter().any(|pdo| pdo.is_received);
     let (output_bytes, input_bytes) = if received { (bytes, 0) } else { (0, bytes) };
     Blueprint {
-        name,
-        order,
+        name: name.into(),
+        order: order.into(),
         identity,
         controller: Controller::like_et1100(),
         device_emulation: false,

@@ -15,8 +15,8 @@ impl Application for Coupler {
 /// Its making and its application.
 pub(super) fn parts(identity: Identity) -> (Blueprint, Box<dyn Application>) {
     let blueprint = Blueprint {
-        name: "coupler",
-        order: "QC-COUPLER",
+        name: "coupler".into(),
+        order: "QC-COUPLER".into(),
         identity,
         // Nothing is connected to its PDI, so there is no watchdog either.
         controller: Controller { dl_status: 0x01, ..Controller::like_et1100() },

@@ -119,7 +119,8 @@ fn channels(pdo: u16, object: u16, names: &[&'static str; 8]) -> Vec<Pdo> {
         .enumerate()
         .map(|(channel, name)| Pdo {
             index: pdo + channel as u16,
-            name,
+            is_received: pdo < 0x1A00,
+            name: (*name).into(),
             sync_manager: Some(0),
             flexible: false,
             entries: vec![PdoEntry {
@@ -127,7 +128,7 @@ fn channels(pdo: u16, object: u16, names: &[&'static str; 8]) -> Vec<Pdo> {
                 subindex: 1,
                 bits: 1,
                 data_type: Some(DataType::Bool),
-                name,
+                name: (*name).into(),
                 unit: "",
             }],
         })
@@ -143,8 +144,8 @@ fn terminal(
     pdos: Vec<Pdo>,
 ) -> Blueprint {
     Blueprint {
-        name,
-        order,
+        name: name.into(),
+        order: order.into(),
         identity,
         controller: Controller::for_terminals(),
         device_emulation: true,

@@ -114,7 +114,7 @@ mod tests {
     fn pdos_are_numbered_by_their_direction() {
         for name in NAMES {
             for pdo in blueprint(name).unwrap().pdos {
-                let first = if pdo.is_received() { 0x1600 } else { 0x1A00 };
+                let first = if pdo.is_received { 0x1600 } else { 0x1A00 };
                 assert!((first..first + 0x200).contains(&pdo.index), "{name}: {:#x}", pdo.index);
             }
         }

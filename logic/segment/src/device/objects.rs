@@ -8,17 +8,21 @@
 //! | `0x1018` | identity |
 //! | `0x1600` … `0x1A00` … | mapping of each PDO |
 //! | `0x1C00` | uses of the SyncManagers |
-//! | `0x1C12` `0x1C13` | PDOs assigned to outputs and inputs |
+//! | `0x1C12` `0x1C13` | PDOs assigned to outputs and inputs; the number is that of the SyncManager |
 //! | any | the mapped objects themselves |
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use quietcore_units::DataType;
 
-use crate::blueprint::{Blueprint, Pdo, PdoEntry, SyncManagerUse};
+use crate::blueprint::{Blueprint, Pdo, PdoEntry};
 use crate::coe::dictionary::{Dictionary, Object, ObjectAccess, ObjectCode, ObjectEntry};
-use crate::process_data::{ASSIGN_INPUTS, ASSIGN_OUTPUTS};
 
 /// Places in the mapping of a flexible PDO.
 const FLEXIBLE_ENTRIES: usize = 16;
+/// Places in the assignment of PDOs: subindices 1 to 254.
+const ASSIGNED_MAX: usize = 254;
 const VERSION: &str = "1";
 
 /// The object dictionary of a device of this making; what the blueprint lists itself counts.
@@ -57,7 +61,7 @@ fn identification(blueprint: &Blueprint) -> Vec<Object> {
     vec![
         number(0x1000, "Device type", DataType::U32, 0),
         number(0x1001, "Error register", DataType::U8, 0),
-        text(0x1008, "Device name", blueprint.order),
+        text(0x1008, "Device name", &*blueprint.order),
         text(0x1009, "Hardware version", VERSION),
         text(0x100A, "Software version", VERSION),
         Object::record(0x1018, "Identity", parts),
@@ -76,7 +80,8 @@ fn mapping(pdo: &Pdo) -> Object {
             ObjectEntry::number(subindex, "SubIndex", DataType::U32, access, value)
         })
         .collect();
-    let mut object = Object::with_count(pdo.index, pdo.name, ObjectCode::Record, access, entries);
+    let name = pdo.name.clone();
+    let mut object = Object::with_count(pdo.index, name, ObjectCode::Record, access, entries);
     object.entries[0].value = vec![pdo.entries.len() as u8];
     object
 }
@@ -101,16 +106,12 @@ fn sync_manager_uses(blueprint: &Blueprint) -> Object {
 
 /// The object that assigns PDOs of one direction to their SyncManager.
 fn assignment(blueprint: &Blueprint, received: bool) -> Object {
-    let pdos = || blueprint.pdos.iter().filter(move |pdo| pdo.is_received() == received);
+    let pdos = || blueprint.pdos.iter().filter(move |pdo| pdo.is_received == received);
     let assigned: Vec<u16> =
         pdos().filter(|pdo| pdo.sync_manager.is_some()).map(|pdo| pdo.index).collect();
-    let usage = if received { SyncManagerUse::Outputs } else { SyncManagerUse::Inputs };
     // Without a SyncManager there is nothing to be assigned.
-    let places = if blueprint.sync_managers.iter().any(|plan| plan.usage == usage) {
-        pdos().count()
-    } else {
-        0
-    };
+    let has_carrier = !blueprint.layout(received).carriers.is_empty();
+    let places = if has_carrier { pdos().count().min(ASSIGNED_MAX) } else { 0 };
     let entries = (0..places)
         .map(|place| {
             let value = assigned.get(place).copied().map_or(0, u64::from);
@@ -118,35 +119,36 @@ fn assignment(blueprint: &Blueprint, received: bool) -> Object {
             ObjectEntry::number(subindex, "SubIndex", DataType::U16, ObjectAccess::SETUP, value)
         })
         .collect();
-    let (index, name) =
-        if received { (ASSIGN_OUTPUTS, "RxPDO assign") } else { (ASSIGN_INPUTS, "TxPDO assign") };
+    let name = if received { "RxPDO assign" } else { "TxPDO assign" };
+    let index = blueprint.assignment(received);
     let mut object =
         Object::with_count(index, name, ObjectCode::Array, ObjectAccess::SETUP, entries);
     object.entries[0].value = vec![assigned.len() as u8];
     object
 }
 
-/// The mapped objects, entries with one index together.
+/// The mapped objects, entries with one index together. An entry that several PDOs have is one.
 fn mapped(blueprint: &Blueprint) -> Vec<Object> {
-    let mut objects: Vec<Object> = Vec::new();
+    let mut objects = BTreeMap::new();
     for pdo in &blueprint.pdos {
-        let access = if pdo.is_received() { ObjectAccess::OUTPUT } else { ObjectAccess::INPUT };
+        let access = if pdo.is_received { ObjectAccess::OUTPUT } else { ObjectAccess::INPUT };
         for entry in &pdo.entries {
             let Some(data_type) = entry.data_type else {
                 continue;
             };
-            let value = ObjectEntry::number(entry.subindex, entry.name, data_type, access, 0);
-            if entry.subindex == 0 {
-                objects.push(Object::variable(entry.index, value));
-            } else if let Some(object) =
-                objects.iter_mut().find(|object| object.index == entry.index)
-            {
-                object.entries.push(value);
-                object.entries[0].value = vec![entry.subindex];
-            } else {
-                objects.push(Object::record(entry.index, pdo.name, vec![value]));
-            }
+            let (subindex, name) = (entry.subindex, entry.name.clone());
+            let value = ObjectEntry::number(subindex, name, data_type, access, 0);
+            let (_, values) =
+                objects.entry(entry.index).or_insert_with(|| (&pdo.name, BTreeMap::new()));
+            values.entry(subindex).or_insert(value);
         }
     }
-    objects
+    let object = |(index, (pdo, mut values)): (u16, (&Cow<'_, str>, BTreeMap<u8, _>))| {
+        let first = values.remove(&0);
+        match first.filter(|_| values.is_empty()) {
+            Some(only) => Object::variable(index, only),
+            None => Object::record(index, pdo.to_string(), values.into_values().collect()),
+        }
+    };
+    objects.into_iter().map(object).collect()
 }

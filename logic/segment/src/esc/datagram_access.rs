@@ -87,13 +87,15 @@ impl Esc {
 
     /// Notes an access to the RAM in the SyncManagers that it touches.
     fn note(&mut self, action: Action, span: Span, now_ns: u64) {
-        for manager in &mut self.sync_managers[..self.sync_manager_count] {
+        let managers = &mut self.sync_managers[..self.sync_manager_count];
+        for (index, manager) in managers.iter_mut().enumerate() {
             if !manager.guards(span.start, span.end) {
                 continue;
             }
+            let is_mailbox = manager.is_mailbox() && self.process_data & 1 << index == 0;
             match manager.note(action, span.start, span.end) {
                 Completed::Nothing => {}
-                Completed::Written if manager.is_mailbox() => {
+                Completed::Written if is_mailbox => {
                     self.attention.mailbox_written = true;
                 }
                 Completed::Written => {
@@ -103,7 +105,7 @@ impl Esc {
                         self.memory[usize::from(r::WATCHDOG_STATUS)] = 1;
                     }
                 }
-                Completed::Read => self.attention.mailbox_read |= manager.is_mailbox(),
+                Completed::Read => self.attention.mailbox_read |= is_mailbox,
             }
         }
     }

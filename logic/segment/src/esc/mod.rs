@@ -62,6 +62,9 @@ pub(crate) struct Esc {
     fmmu_count: usize,
     pub(crate) sync_managers: [SyncManager; SYNC_MANAGERS_MAX],
     sync_manager_count: usize,
+    /// The SyncManagers of process data, a bit each. Some devices have a single buffer for them,
+    /// with the control register of a mailbox.
+    process_data: u16,
     pub(crate) eeprom: Eeprom,
     pub(crate) clock: Option<Clock>,
     pub(crate) watchdog: Watchdog,
@@ -82,6 +85,8 @@ impl Esc {
     pub(crate) fn new(blueprint: &Blueprint, eeprom: Eeprom, now_ns: u64) -> Self {
         let controller = &blueprint.controller;
         let ram = usize::from(controller.ram_kib.min(60)) * 1024;
+        let carriers = [true, false].map(|received| blueprint.layout(received).carriers);
+        let process_data = carriers.iter().flatten().fold(0, |all, it| all | 1 << it.manager);
         let mut esc = Self {
             memory: vec![0; usize::from(r::RAM) + ram].into_boxed_slice(),
             access: AccessMap::new(controller),
@@ -90,6 +95,7 @@ impl Esc {
             fmmu_count: usize::from(controller.fmmus).min(FMMUS_MAX),
             sync_managers: [SyncManager::default(); SYNC_MANAGERS_MAX],
             sync_manager_count: usize::from(controller.sync_managers).min(SYNC_MANAGERS_MAX),
+            process_data,
             clock: controller.clock.map(|making| Clock::new(making, now_ns)),
             eeprom,
             watchdog: Watchdog::default(),
@@ -292,6 +298,16 @@ impl Esc {
             _ => 0,
         };
         self.memory[usize::from(r::RESET)] = self.reset_progress;
+    }
+
+    /// The device has read process data, or written them: a single buffer is free, or full.
+    pub(crate) fn process_data_passed(&mut self, index: usize) {
+        let manager = &mut self.sync_managers[index];
+        match manager.is_written_by_main_device() {
+            _ if !manager.is_mailbox() => {}
+            true => manager.taken(),
+            false => manager.written(),
+        }
     }
 
     /// The device has read the mailbox that the MainDevice wrote.

@@ -3,7 +3,7 @@
 use quietcore_units::Nanos;
 
 use crate::application::Situation;
-use crate::blueprint::SyncManagerUse;
+use crate::blueprint::{Carrier, SyncManagerUse};
 use crate::coe::objects::Objects;
 use crate::esc::al_state::{AlRequest, AlState, AlStatus, code, decide};
 use crate::esc::registers::SYNC_ACTIVATION;
@@ -91,7 +91,7 @@ impl SubDevice {
     /// Brings the inputs up to date before a frame reads them; not where SYNC0 does.
     #[inline]
     pub(crate) fn prepare(&mut self, now_ns: u64) {
-        if self.input_manager.is_some() && !self.is_synchronous() {
+        if !self.input_carriers.is_empty() && !self.is_synchronous() {
             self.produce(now_ns);
         }
     }
@@ -135,14 +135,17 @@ impl SubDevice {
     }
 
     fn outputs_written(&mut self, now_ns: u64) {
-        let Some(manager) = self.output_manager else {
+        if self.output_carriers.is_empty() {
             return;
-        };
-        let manager = self.esc.sync_managers[manager];
-        if manager.length == self.outputs.mapped_bytes()
-            && let Some(ram) = self.esc.ram(manager.start, manager.length)
-        {
-            self.outputs.take(ram);
+        }
+        for carrier in &self.output_carriers {
+            let manager = self.esc.sync_managers[carrier.manager];
+            if manager.length == carried(carrier, &self.output_carriers, &self.outputs)
+                && let Some(ram) = self.esc.ram(manager.start, manager.length)
+            {
+                self.outputs.take(carrier.first, ram);
+            }
+            self.esc.process_data_passed(carrier.manager);
         }
         self.outputs_valid = self.state() == AlState::Op;
         if !self.is_synchronous() {
@@ -160,7 +163,7 @@ impl SubDevice {
 
     pub(super) fn consume(&mut self, now_ns: u64) {
         let situation = self.situation(now_ns);
-        self.application.consume(situation, &self.outputs.own);
+        self.application.consume(situation, self.outputs.own());
         while let Some(emergency) = self.application.take_emergency() {
             self.alarm(emergency);
         }
@@ -171,15 +174,15 @@ impl SubDevice {
         if !situation.state.has_inputs() && !self.blueprint.device_emulation {
             return;
         }
-        self.application.produce(situation, &mut self.inputs.own);
-        let Some(manager) = self.input_manager else {
-            return;
-        };
-        let manager = self.esc.sync_managers[manager];
-        if manager.length == self.inputs.mapped_bytes()
-            && let Some(ram) = self.esc.ram_mut(manager.start, manager.length)
-        {
-            self.inputs.put(ram);
+        self.application.produce(situation, self.inputs.own_mut());
+        for carrier in &self.input_carriers {
+            let manager = self.esc.sync_managers[carrier.manager];
+            if manager.length == carried(carrier, &self.input_carriers, &self.inputs)
+                && let Some(ram) = self.esc.ram_mut(manager.start, manager.length)
+            {
+                self.inputs.put(carrier.first, ram);
+            }
+            self.esc.process_data_passed(carrier.manager);
         }
     }
 
@@ -196,9 +199,9 @@ impl SubDevice {
             AlState::Boot => code::NO_BOOT,
             AlState::PreOp if !self.mailboxes_set_up() => code::INVALID_MAILBOX,
             AlState::SafeOp => {
-                if !fits(self.output_manager.map(|at| &managers[at]), &self.outputs) {
+                if !fit(&self.output_carriers, managers, &self.outputs) {
                     code::INVALID_OUTPUTS
-                } else if !fits(self.input_manager.map(|at| &managers[at]), &self.inputs) {
+                } else if !fit(&self.input_carriers, managers, &self.inputs) {
                     code::INVALID_INPUTS
                 } else {
                     code::NONE
@@ -238,7 +241,8 @@ impl SubDevice {
     }
 
     fn outputs_feed_watchdog(&self) -> bool {
-        self.output_manager.is_some_and(|at| self.esc.sync_managers[at].feeds_watchdog())
+        let mut carriers = self.output_carriers.iter();
+        carriers.any(|carrier| self.esc.sync_managers[carrier.manager].feeds_watchdog())
     }
 
     pub(super) fn enter(&mut self, status: AlStatus, now_ns: u64) {
@@ -271,11 +275,21 @@ impl SubDevice {
     }
 }
 
-/// Returns `true` if a SyncManager is set up for what is mapped; it may be off if nothing is.
-fn fits(manager: Option<&SyncManager>, image: &ProcessImage) -> bool {
-    match (manager, image.mapped_bytes()) {
-        (_, 0) => manager.is_none_or(|manager| !manager.is_on()),
-        (Some(manager), bytes) => manager.is_on() && manager.length == bytes,
-        (None, _) => false,
-    }
+/// The bytes that a SyncManager carries: what is mapped at present where it is the only one of its
+/// direction.
+fn carried(carrier: &Carrier, carriers: &[Carrier], image: &ProcessImage) -> u16 {
+    if carriers.len() == 1 { image.mapped_bytes() } else { carrier.bytes }
+}
+
+/// Returns `true` if the SyncManagers of a direction are set up for what is mapped. One may be off
+/// if nothing is.
+fn fit(carriers: &[Carrier], managers: &[SyncManager], image: &ProcessImage) -> bool {
+    let fits = |carrier: &Carrier| {
+        let manager = &managers[carrier.manager];
+        match carried(carrier, carriers, image) {
+            0 => !manager.is_on(),
+            bytes => manager.is_on() && manager.length == bytes,
+        }
+    };
+    carriers.iter().all(fits) && (image.mapped_bytes() == 0 || !carriers.is_empty())
 }

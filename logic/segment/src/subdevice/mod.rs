@@ -12,7 +12,7 @@ mod firmware;
 use quietcore_units::Nanos;
 
 use crate::application::Application;
-use crate::blueprint::{Blueprint, SyncManagerUse};
+use crate::blueprint::{Blueprint, Carrier, SyncManagerUse};
 use crate::coe::Emergency;
 use crate::coe::dictionary::Dictionary;
 use crate::describe::{Description, Identity, Signal, SignalDirection};
@@ -48,8 +48,10 @@ pub struct SubDevice {
     outputs: ProcessImage,
     inputs: ProcessImage,
     mailbox: Option<Mailbox>,
-    output_manager: Option<usize>,
-    input_manager: Option<usize>,
+    /// The SyncManagers of the outputs.
+    output_carriers: Vec<Carrier>,
+    /// The SyncManagers of the inputs.
+    input_carriers: Vec<Carrier>,
     /// A request for an AL state, and when it is done.
     request: Option<(AlRequest, u64)>,
     outputs_valid: bool,
@@ -72,7 +74,6 @@ impl SubDevice {
         let eeprom = Eeprom::new(content, blueprint.controller.eeprom_status, &blueprint.timing);
         let dictionary = device::dictionary(&blueprint);
         let mailbox = mailbox(&blueprint, &dictionary);
-        let manager = |usage| blueprint.sync_managers.iter().position(|plan| plan.usage == usage);
         Self {
             esc: Esc::new(&blueprint, eeprom, 0),
             application,
@@ -80,8 +81,8 @@ impl SubDevice {
             outputs: ProcessImage::new(&blueprint, true),
             inputs: ProcessImage::new(&blueprint, false),
             mailbox,
-            output_manager: manager(SyncManagerUse::Outputs),
-            input_manager: manager(SyncManagerUse::Inputs),
+            output_carriers: blueprint.layout(true).carriers,
+            input_carriers: blueprint.layout(false).carriers,
             request: None,
             outputs_valid: false,
             trouble: Trouble::default(),
@@ -90,8 +91,8 @@ impl SubDevice {
     }
 
     /// The name of the kind of device.
-    pub fn name(&self) -> &'static str {
-        self.blueprint.name
+    pub fn name(&self) -> &str {
+        &self.blueprint.name
     }
 
     /// Returns the description of the device for others.
@@ -154,12 +155,12 @@ impl SubDevice {
 
     /// The outputs in the layout of the description, as last received.
     pub fn outputs(&self) -> &[u8] {
-        &self.outputs.own
+        self.outputs.own()
     }
 
     /// The inputs in the layout of the description, as last produced.
     pub fn inputs(&self) -> &[u8] {
-        &self.inputs.own
+        self.inputs.own()
     }
 
     /// The stored value of an object, little-endian; live process data are not in it.

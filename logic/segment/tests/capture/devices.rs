@@ -137,8 +137,8 @@ fn controller(large: bool, clock: bool) -> Controller {
 
 fn blueprint(product: u32, sii: Vec<u8>) -> Blueprint {
     let plain = Blueprint {
-        name: "captured",
-        order: "",
+        name: "captured".into(),
+        order: "".into(),
         identity: Identity { vendor: 2, product, revision: 0, serial: 0 },
         controller: controller(false, true),
         device_emulation: true,
@@ -185,11 +185,18 @@ fn pdo(index: u16, sync_manager: u8, entries: &[(u16, u8, u8)]) -> Pdo {
             bits: *bits,
             // The captures do not tell the types; nobody asks for them here.
             data_type: None,
-            name: "",
+            name: "".into(),
             unit: "",
         })
         .collect();
-    Pdo { index, name: "", sync_manager: Some(sync_manager), flexible: false, entries }
+    Pdo {
+        index,
+        is_received: index < 0x1A00,
+        name: "".into(),
+        sync_manager: Some(sync_manager),
+        flexible: false,
+        entries,
+    }
 }
 
 fn manager(start: u16, length: u16, control: u8, usage: SyncManagerUse) -> SyncManagerPlan {

@@ -46,7 +46,7 @@ impl Fieldbus {
         let device = self.subdevices.get(mapping.subdevice)?.device?;
         let description = quietcore_segment::describe(device.name()).ok()?;
         let mut entries = description.inputs.iter().chain(&description.outputs);
-        let entry = entries.find(|entry| entry.name == name)?;
+        let entry = entries.find(|entry| entry.name == *name)?;
         (mapping.scale == 1.0 && is_unit(entry.unit)).then(|| entry.unit.to_owned())
     }
 }

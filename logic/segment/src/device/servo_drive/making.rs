@@ -1,5 +1,7 @@
 //! The parts of a servo drive: controller, PDOs, objects.
 
+use std::borrow::Cow;
+
 use quietcore_units::DataType;
 
 use super::{
@@ -28,13 +30,13 @@ const fn entry(
         subindex: 0,
         bits: data_type.bits() as u8,
         data_type: Some(data_type),
-        name,
+        name: Cow::Borrowed(name),
         unit,
     }
 }
 
 const GAP: PdoEntry =
-    PdoEntry { index: 0, subindex: 0, bits: 8, data_type: None, name: "", unit: "" };
+    PdoEntry { index: 0, subindex: 0, bits: 8, data_type: None, name: Cow::Borrowed(""), unit: "" };
 
 fn pdos() -> Vec<Pdo> {
     let outputs = vec![
@@ -57,7 +59,8 @@ fn pdos() -> Vec<Pdo> {
     ];
     let pdo = |index, name, sync_manager, entries| Pdo {
         index,
-        name,
+        is_received: index < 0x1A00,
+        name: Cow::Borrowed(name),
         sync_manager: Some(sync_manager),
         flexible: true,
         entries,
@@ -100,8 +103,8 @@ pub(in crate::device) fn parts(identity: Identity) -> (Blueprint, Box<dyn Applic
         ..Controller::like_et1100()
     };
     let blueprint = Blueprint {
-        name: "servo-drive",
-        order: "QC-SERVO",
+        name: "servo-drive".into(),
+        order: "QC-SERVO".into(),
         identity,
         controller,
         device_emulation: false,

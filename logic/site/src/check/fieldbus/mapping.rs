@@ -72,7 +72,7 @@ fn described(mapping: &Mapping, line: &Line<'_>) -> Option<(bool, (u16, u8))> {
     let device = line.raw.subdevice.as_deref()?.get(mapping.subdevice)?.device?;
     let description = quietcore_segment::describe(device.name()).ok()?;
     let is_meant = |one: &&quietcore_segment::Entry| match &mapping.entry {
-        Entry::Named(name) => one.name == name,
+        Entry::Named(name) => one.name == *name,
         Entry::Object { index, sub } => (one.index, one.subindex) == (*index, *sub),
     };
     let output = description.outputs.iter().find(is_meant);
@@ -162,8 +162,8 @@ fn known(
     let all = || description.inputs.iter().chain(&description.outputs);
     let (found, remedy) = match entry {
         Entry::Named(name) => (
-            all().any(|one| one.name == name),
-            instead(name, all().map(|one| one.name).collect::<Vec<_>>()),
+            all().any(|one| one.name == *name),
+            instead(name, all().map(|one| &*one.name).collect::<Vec<_>>()),
         ),
         Entry::Object { index, sub } => (
             all().any(|one| (one.index, one.subindex) == (*index, *sub)),
