@@ -1,5 +1,7 @@
 //! A SubDevice as its vendor describes it.
 
+use crate::hardware::Hardware;
+
 /// The identity by which a device is recognised on the wire (its SII, words 0x08 to 0x0D).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
@@ -32,6 +34,8 @@ pub struct Device {
     pub is_modular: bool,
     /// `true` if a PDO or its SyncManager is called virtual.
     pub has_virtual_pdos: bool,
+    /// Its controller and its mailbox, which only a simulation needs.
+    pub hardware: Hardware,
 }
 
 impl Device {

@@ -14,6 +14,7 @@
 
 mod data_type;
 mod device;
+mod hardware;
 mod process_data;
 mod read;
 mod text;
@@ -22,6 +23,7 @@ pub use device::{
     Device, Entry, Identity, InitCommand, NumberKind, OperationMode, Pdo, SyncManager,
     SyncManagerUse,
 };
+pub use hardware::{Canopen, FmmuUse, Hardware, Registers};
 pub use process_data::{Assignment, ChoiceError, PROCESS_DATA_BYTES_MAX, PlacedEntry, ProcessData};
 pub use read::{Esi, EsiError, LeftOut, read};
 pub use text::FILE_BYTES_MAX;

@@ -6,6 +6,7 @@ use crate::data_type::DataTypes;
 use crate::device::{
     Device, Entry, Identity, InitCommand, OperationMode, Pdo, SyncManager, SyncManagerUse,
 };
+use crate::hardware::Hardware;
 use crate::text::{FILE_BYTES_MAX, decoded, number, truth, words};
 
 /// Most elements and texts of a file.
@@ -155,6 +156,7 @@ fn device<'x>(node: Node<'x, 'x>, vendor: u32) -> Result<Device, Fault<'x>> {
             .collect(),
         is_modular: child(node, "Slots").is_some(),
         has_virtual_pdos,
+        hardware: Hardware::of(node),
     })
 }
 
@@ -268,7 +270,7 @@ fn init_commands<'x>(coe: Option<Node<'x, 'x>>) -> Result<Vec<InitCommand>, Faul
 }
 
 /// The bytes of hexadecimal digits, two each (`xs:hexBinary`).
-fn bytes(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn bytes(text: &str) -> Option<Vec<u8>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| {

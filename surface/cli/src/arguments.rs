@@ -51,8 +51,8 @@ pub(crate) use verdict::VerdictRequest;
 #[derive(Debug, Parser)]
 #[command(name = "quietcore", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Begin with `quietcore doctor`, then `quietcore init > site.toml`, \
-                        `quietcore plan site.toml` and `quietcore qualify site.toml`.\n\nExit \
-                        status: 0 passed or done, 1 failed or not proven, 2 could not be done.")]
+    `quietcore plan site.toml` and `quietcore qualify site.toml`.\n\nExit status: 0 passed or \
+    done, 1 failed or not proven, 2 could not be done.")]
 pub(crate) struct Arguments {
     /// The machine that is meant: a context, or `HOST[:PORT]` of one; `here` is this machine
     #[arg(long, global = true, value_name = "HOST")]
@@ -119,8 +119,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// The CPUs that control programs will run on, such as `1` or `2-5`; by default all are
-    /// examined
+    /// The CPUs that control programs will run on, such as `1` or `2-5`; all without this
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuSet>,
     /// Print facts and findings as JSON
@@ -475,10 +474,9 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Evidence that this machine has signed is compared with the machine as it \
-                        is: `EXPIRED since: kernel 6.1.0-1 → 6.1.0-2` says that its verdicts do \
-                        not hold any more, and why. `quietcore verdict` lists all that \
-                        hold.\n\nStatus 0 says that the folder is as it was written, whatever its \
-                        verdicts and whether they hold; 1 that it is not.")]
+    is: `EXPIRED since: kernel 6.1.0-1 → 6.1.0-2` says that its verdicts do not hold any more, and \
+    why. `quietcore verdict` lists all that hold.\n\nStatus 0 says that the folder is as it was \
+    written, whatever its verdicts and whether they hold; 1 that it is not.")]
 pub(crate) struct Show {
     /// Path of the evidence folder
     pub(crate) folder: PathBuf,
@@ -578,20 +576,22 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(after_help = "A file of SubDevices has one name a line, in the order in which frames \
-                        reach them, with a number before it for several of a kind, such as `4 \
-                        servo-drive`; what follows a `#` is a remark. Without a file there is one \
-                        of each kind.\n\nThe segment is a test tool and no SubDevice product. \
-                        EtherCAT is a registered trademark and patented technology of Beckhoff \
-                        Automation GmbH.")]
+    reach them, and a number before it for several: `4 servo-drive`; what follows a `#` is a \
+    remark. Without a file there is one of each kind. With `--esi` a name may be a type of the \
+    ESI files: `EL3104`, or `EL3104@0x00140000` for a revision. Such a SubDevice does nothing, its \
+    inputs are zero.\n\nThe segment is a test tool and no SubDevice product. \
+    EtherCAT is a registered trademark and patented technology of Beckhoff Automation GmbH.")]
 pub(crate) struct Segment {
     /// The network interface on which frames are answered; needs CAP_NET_RAW
     #[arg(long, value_name = "IF")]
     pub(crate) interface: String,
-    /// A file with the SubDevices of the segment
+    /// A file with its SubDevices
     #[arg(long, value_name = "FILE")]
     pub(crate) subdevices: Option<PathBuf>,
-    /// Time to poll for the next frame before sleeping; a longer time answers faster and uses more
-    /// of a CPU
+    /// An ESI file, or a folder of them; the file of SubDevices names their types. Repeatable
+    #[arg(long, value_name = "PATH", requires = "subdevices")]
+    pub(crate) esi: Vec<String>,
+    /// Time to poll for the next frame before sleeping; a longer one is faster and uses more CPU
     #[arg(long, value_name = "D", default_value = "50 us")]
     pub(crate) spin: Nanos,
     /// The CPU to run on

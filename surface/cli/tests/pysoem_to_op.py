@@ -1,10 +1,11 @@
 """Brings a segment to OP with SOEM and checks its process data.
 
-Usage: pysoem_to_op.py INTERFACE
+Usage: pysoem_to_op.py INTERFACE [idle]
 
 SOEM is an EtherCAT main device that shares no code with this project. The segment must be the one
-that `quietcore segment` simulates without a file: one SubDevice of each kind. Prints `passed` at the
-end; everything else is a failure.
+that `quietcore segment` simulates without a file: one SubDevice of each kind; or, with `idle`, the
+same SubDevices made from their ESI file, which do nothing. Prints `passed` at the end; everything
+else is a failure.
 """
 
 import struct
@@ -69,14 +70,16 @@ def command_drive(main_device, drive, control, mask, expected):
     raise SystemExit(f"controlword {control:#06x}: statusword {drive_status(drive):#06x}")
 
 
-def check_process_data(main_device):
-    """Working counters over many cycles, and a drive that is switched on."""
+def check_process_data(main_device, is_idle):
+    """Working counters over many cycles, and a drive that is switched on unless it is idle."""
     outputs, drive = main_device.slaves[2], main_device.slaves[5]
     outputs.output = bytes([0xA5])
     # Inputs of three SubDevices count 1, outputs of three count 2.
     found = {exchange(main_device) for _ in range(CYCLES)}
     if found != {main_device.expected_wkc} or main_device.expected_wkc != 9:
         raise SystemExit(f"working counters {found}, expected {main_device.expected_wkc}")
+    if is_idle:
+        return
     command_drive(main_device, drive, 0x0006, 0x006F, 0x0021)
     command_drive(main_device, drive, 0x0007, 0x006F, 0x0023)
     command_drive(main_device, drive, 0x000F, 0x006F, 0x0027)
@@ -92,7 +95,7 @@ def check_mailbox(main_device):
         raise SystemExit("the drive has no name")
 
 
-def main(interface):
+def main(interface, is_idle):
     """Runs all of it."""
     main_device = pysoem.Master()
     main_device.open(interface)
@@ -104,7 +107,7 @@ def main(interface):
         found = [one.name for one in main_device.slaves]
         print("found", *found)
         to_op(main_device)
-        check_process_data(main_device)
+        check_process_data(main_device, is_idle)
         check_mailbox(main_device)
         main_device.state = pysoem.INIT_STATE
         main_device.write_state()
@@ -113,4 +116,4 @@ def main(interface):
     print("passed")
 
 
-main(sys.argv[1])
+main(sys.argv[1], sys.argv[2:] == ["idle"])

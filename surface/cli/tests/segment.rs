@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 use quietcore_skip::{own_network, skip};
 
+/// The ESI file of the SubDevices that are built in.
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/esi/quietcore.xml");
 /// Names a Python with pysoem; `./test` sets it.
 const PYTHON: &str = "QUIETCORE_PYSOEM_PYTHON";
 
@@ -15,10 +17,11 @@ const PYTHON: &str = "QUIETCORE_PYSOEM_PYTHON";
 struct Segment(Child);
 
 impl Segment {
-    /// Starts a segment on this interface, and waits until it answers.
-    fn start(interface: &str) -> Self {
+    /// Starts a segment of six on this interface, and waits until it answers.
+    fn start(interface: &str, arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_quietcore"))
             .args(["segment", "--interface", interface])
+            .args(arguments)
             .stderr(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -37,18 +40,13 @@ impl Drop for Segment {
     }
 }
 
-/// Goal: a main device that knows nothing of this project brings the segment to OP.
-/// Method: SOEM, through pysoem, on the other end of a pair of virtual interfaces.
-#[test]
-fn soem_brings_the_segment_to_op() {
-    let Some(python) = env::var_os(PYTHON) else {
-        skip!("there is no pysoem; run `./test`, which installs it, or set {PYTHON}");
-        return;
-    };
-    own_network!();
-    let segment = Segment::start("right");
+/// Lets SOEM bring a segment to OP, through pysoem, on the other end of a pair of virtual
+/// interfaces.
+fn bring_to_op(arguments: &[&str], kind: &[&str]) {
+    let python = env::var_os(PYTHON).unwrap();
+    let segment = Segment::start("right", arguments);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pysoem_to_op.py");
-    let run = Command::new(python).args([script, "left"]).output().unwrap();
+    let run = Command::new(python).args([script, "left"]).args(kind).output().unwrap();
     drop(segment);
     let said = String::from_utf8_lossy(&run.stdout);
     let complained = String::from_utf8_lossy(&run.stderr);
@@ -56,10 +54,36 @@ fn soem_brings_the_segment_to_op() {
     assert!(said.ends_with("passed\n"), "{said}\n{complained}");
 }
 
+/// Goal: a main device that knows nothing of this project brings the segment to OP.
+#[test]
+fn soem_brings_the_segment_to_op() {
+    if env::var_os(PYTHON).is_none() {
+        skip!("there is no pysoem; run `./test`, which installs it, or set {PYTHON}");
+        return;
+    }
+    own_network!();
+    bring_to_op(&[], &[]);
+}
+
+/// Goal: the same with SubDevices that are made from an ESI file.
+#[test]
+fn soem_brings_devices_of_an_esi_file_to_op() {
+    if env::var_os(PYTHON).is_none() {
+        skip!("there is no pysoem; run `./test`, which installs it, or set {PYTHON}");
+        return;
+    }
+    own_network!();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("line.txt");
+    let types = "QC-COUPLER\nQC-DI8\nqc-do8\nQC-AI4@0x00010000\n1 QC-AO4\nQC-SERVO # an axis\n";
+    std::fs::write(&file, types).unwrap();
+    bring_to_op(&["--subdevices", file.to_str().unwrap(), "--esi", EXAMPLE], &["idle"]);
+}
+
 #[test]
 fn the_end_is_told_with_the_number_of_frames() {
     own_network!();
-    let mut segment = Segment::start("right");
+    let mut segment = Segment::start("right", &[]);
     let end = Command::new("kill").args(["-INT", &segment.0.id().to_string()]).status().unwrap();
     assert!(end.success());
     assert!(segment.0.wait().unwrap().success());
@@ -108,4 +132,12 @@ fn what_can_not_be_done_is_said() {
     std::fs::write(&file, "coupler\nservo\n").unwrap();
     let said = call(&["lo", "--subdevices", file.to_str().unwrap()]);
     assert!(said.contains("line.txt:2: there is no device `servo`; there are coupler"), "{said}");
+    let file = file.to_str().unwrap();
+    let said = call(&["lo", "--subdevices", file, "--esi", EXAMPLE]);
+    let expected = "line.txt:2: the ESI files have no device `servo` that can be used; they have 6 \
+                    types, such as `QC-AI4`";
+    assert!(said.contains(expected) && said.contains("; built in are coupler, "), "{said}");
+    let said = call(&["lo", "--subdevices", file, "--esi", "no-such.xml"]);
+    assert!(said.contains("--esi `no-such.xml`: No such file"), "{said}");
+    assert!(call(&["lo", "--esi", EXAMPLE]).contains("--subdevices <FILE>"));
 }

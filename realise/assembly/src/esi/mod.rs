@@ -1,5 +1,8 @@
 //! The ESI files that a site file names, and the devices of the fieldbus in them.
 
+mod catalogue;
+pub mod simulated;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
@@ -12,6 +15,8 @@ use quietcore_units::Causes;
 use quietcore_wording::plural;
 
 use crate::names::NameProblem;
+
+pub use catalogue::Catalogue;
 
 /// Most ESI files of one fieldbus.
 const FILES_MAX: usize = 2_000;
@@ -47,7 +52,10 @@ pub(crate) fn described(
         place: site.place(&format!("fieldbus.{}.{key}", fieldbus.name)),
         problem,
     };
-    let library = Library::read(fieldbus, site_folder, &products);
+    let is_wanted = |vendor, product: Option<u32>, _: &str| {
+        product.is_some_and(|product| products.contains(&(vendor, product)))
+    };
+    let library = Library::read(&fieldbus.esi, site_folder, &is_wanted);
     let library = library.map_err(|(index, why)| vec![problem(format!("esi[{index}]"), why)])?;
     let mut problems = Vec::new();
     let mut found = Vec::new();
@@ -65,33 +73,35 @@ pub(crate) fn described(
     if problems.is_empty() { Ok(found) } else { Err(problems) }
 }
 
-/// A vendor and a product code.
-type Product = (u32, u32);
+/// Says if a device of this vendor, product code and type is wanted.
+type IsWanted<'a> = &'a dyn Fn(u32, Option<u32>, &str) -> bool;
 
-/// The devices that a fieldbus has, as ESI files describe them.
-#[derive(Default)]
-struct Library {
-    devices: Vec<(PathBuf, Device)>,
+/// The wanted devices of ESI files.
+#[derive(Debug, Default)]
+pub(crate) struct Library {
+    pub(crate) devices: Vec<(PathBuf, Device)>,
     /// Devices of them that can't be used.
-    left_out: Vec<(PathBuf, LeftOut)>,
+    pub(crate) left_out: Vec<(PathBuf, LeftOut)>,
+    /// The types of all devices of the files.
+    pub(crate) types: BTreeSet<String>,
     /// Files of folders that are no ESI files that can be read, with the reason.
-    unreadable: Vec<String>,
+    pub(crate) unreadable: Vec<String>,
     /// Files that were read, and devices in them.
     counts: (usize, usize),
     bytes: usize,
 }
 
 impl Library {
-    /// Reads these products in the files that a fieldbus names. One that is named itself must be an
-    /// ESI file; a folder may hold others. The error has the position of the path.
-    fn read(
-        fieldbus: &Fieldbus,
-        site_folder: &Path,
-        products: &BTreeSet<Product>,
+    /// Reads the wanted devices of files. A file that is named must be an ESI file; a folder may
+    /// hold others. The error has the position of the path.
+    pub(crate) fn read(
+        paths: &[String],
+        folder: &Path,
+        is_wanted: IsWanted<'_>,
     ) -> Result<Self, (usize, String)> {
         let mut library = Self::default();
-        for (index, written) in fieldbus.esi.iter().enumerate() {
-            let path = site_folder.join(written);
+        for (index, written) in paths.iter().enumerate() {
+            let path = folder.join(written);
             let fail = |problem: String| (index, problem);
             let is_folder = path.is_dir();
             let files = if is_folder { xml_files(&path) } else { Ok(vec![path]) };
@@ -103,7 +113,7 @@ impl Library {
                 return Err(fail(format!("these are more than {FILES_MAX} files")));
             }
             for file in files {
-                match library.add(&file, products) {
+                match library.add(&file, is_wanted) {
                     Err(why) if is_folder => {
                         library.unreadable.push(format!("`{}`: {why}", file.display()));
                     }
@@ -117,20 +127,23 @@ impl Library {
         Ok(library)
     }
 
-    /// Adds the wanted products of a file.
-    fn add(&mut self, file: &Path, products: &BTreeSet<Product>) -> Result<(), String> {
+    /// Adds the wanted devices of a file.
+    fn add(&mut self, file: &Path, is_wanted: IsWanted<'_>) -> Result<(), String> {
         let bytes = read(file)?;
         self.bytes += bytes.len();
         let esi = quietcore_esi::read(&bytes).map_err(|error| Causes(&error).to_string())?;
         self.counts.0 += 1;
         self.counts.1 += esi.devices.len();
-        let is_wanted = |it: &Device| products.contains(&(it.identity.vendor, it.identity.product));
-        let devices = esi.devices.into_iter().filter(is_wanted);
-        self.devices.extend(devices.map(|it| (file.to_owned(), it)));
-        let is_wanted = |it: &LeftOut| {
-            it.product.1.is_some_and(|product| products.contains(&(it.product.0, product)))
-        };
-        let left_out = esi.left_out.into_iter().filter(is_wanted);
+        for device in esi.devices {
+            self.types.insert(device.type_name.clone());
+            if is_wanted(device.identity.vendor, Some(device.identity.product), &device.type_name) {
+                self.devices.push((file.to_owned(), device));
+            }
+        }
+        let left_out = esi.left_out.into_iter().filter(|it| {
+            let (vendor, product) = it.product;
+            is_wanted(vendor, product, &it.type_name)
+        });
         self.left_out.extend(left_out.map(|it| (file.to_owned(), it)));
         Ok(())
     }
@@ -176,11 +189,7 @@ impl Library {
     fn find(&self, wanted: DeviceIdentity) -> Result<&Device, String> {
         let DeviceIdentity { vendor, product, revision, .. } = wanted;
         let left_out = self.left_out.iter().filter(|(_, it)| it.product == (vendor, Some(product)));
-        let left_out: Vec<_> = left_out
-            .map(|(file, LeftOut { type_name, line, problem, .. })| {
-                format!("`{}`, line {line}: `{type_name}`: {problem}", file.display())
-            })
-            .collect();
+        let left_out: Vec<_> = left_out.map(told).collect();
         let of_product = self
             .devices
             .iter()
@@ -235,6 +244,12 @@ impl Library {
     }
 }
 
+/// A device that can't be used, with its place and the problem.
+pub(crate) fn told((file, left_out): &(PathBuf, LeftOut)) -> String {
+    let LeftOut { type_name, line, problem, .. } = left_out;
+    format!("`{}`, line {line}: `{type_name}`: {problem}", file.display())
+}
+
 /// Revisions with the types that they belong to.
 fn revisions<'d>(devices: impl Iterator<Item = &'d Device>) -> String {
     let all: BTreeSet<_> =
@@ -246,7 +261,7 @@ fn revisions<'d>(devices: impl Iterator<Item = &'d Device>) -> String {
 }
 
 /// The part of a message about what can't be used; empty where that is nothing.
-fn unusable(all: &[String]) -> String {
+pub(crate) fn unusable(all: &[String]) -> String {
     if all.is_empty() {
         return String::new();
     }
