@@ -41,7 +41,7 @@ pub trait Application: Send {
     fn produce(&mut self, situation: Situation, inputs: &mut [u8]);
 
     /// The physical connectors; their position is the number used below.
-    fn signals(&self) -> &'static [Signal] {
+    fn signals(&self) -> &[Signal] {
         &[]
     }
 

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use quietcore_units::{DataType, Nanos};
+use serde::{Deserialize, Serialize};
 
 use crate::coe::dictionary::Object;
 use crate::describe::Identity;
 
 /// The features of the controller chip.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controller {
     /// Type (0x0000), such as 0x11 for an ET1100.
     pub kind: u8,
@@ -37,7 +38,7 @@ pub struct Controller {
 }
 
 /// The deviations of one clock: no two run alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockMaking {
     /// Error of its oscillator, in parts per billion, up to half of 10⁹; 20 000 is usual.
     pub drift_ppb: i32,
@@ -82,7 +83,7 @@ impl Controller {
 }
 
 /// Addresses and sizes of the mailboxes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailboxPlace {
     /// Start of the mailbox that the MainDevice writes.
     pub receive: u16,
@@ -97,7 +98,7 @@ pub struct MailboxPlace {
 }
 
 /// The use of a SyncManager, as the SII and object 0x1C00 tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum SyncManagerUse {
     /// Mailbox to the device.
@@ -111,7 +112,7 @@ pub enum SyncManagerUse {
 }
 
 /// One SyncManager as the SII describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyncManagerPlan {
     /// Start in the RAM.
     pub start: u16,
@@ -126,7 +127,7 @@ pub struct SyncManagerPlan {
 }
 
 /// One entry of a PDO. A gap has index 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PdoEntry {
     /// Object index; 0 for a gap.
     pub index: u16,
@@ -139,11 +140,11 @@ pub struct PdoEntry {
     /// Name; empty for a gap.
     pub name: Cow<'static, str>,
     /// The meaning of one count, such as `0.1 %`; empty for plain numbers.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
 }
 
 /// A PDO: entries that are transferred together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pdo {
     /// Its object; with CoE one of 0x1600 to 0x17FF if the device receives it, and of 0x1A00 to
     /// 0x1BFF if it sends it.
@@ -172,7 +173,7 @@ impl Pdo {
 }
 
 /// Delays of the device in what is not done at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
     /// A read of the SII.
     pub eeprom_read: Nanos,
@@ -198,7 +199,7 @@ impl Default for Timing {
 }
 
 /// Everything about one kind of SubDevice but its application.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Blueprint {
     /// Name of the kind, such as `servo-drive`.
     pub name: Cow<'static, str>,

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use quietcore_units::DataType;
+use serde::{Deserialize, Serialize};
 
 use crate::blueprint::Blueprint;
 
 /// The four numbers by which a MainDevice recognises a SubDevice (SII words 0x08 to 0x0F).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     /// Vendor; ours is [`VENDOR`](crate::device::VENDOR).
     pub vendor: u32,
@@ -33,7 +34,7 @@ pub struct Entry {
     /// Type and so the size.
     pub data_type: DataType,
     /// The meaning of one count, such as `0.1 % of the rated torque`; empty for plain numbers.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
 }
 
 /// Which way a physical signal goes.
@@ -46,10 +47,10 @@ pub enum SignalDirection {
 }
 
 /// A physical signal at a device's connectors, to which a plant is wired.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
-    /// Name, such as `torque` or `channel_1`.
-    pub name: &'static str,
+    /// Name, such as `torque` or `channel_1`; of an entry its place, such as `input bit 16`.
+    pub name: Cow<'static, str>,
     /// Which way it goes.
     pub direction: SignalDirection,
     /// Unit of its value, such as `Nm`.
@@ -85,7 +86,7 @@ fn entries(blueprint: &Blueprint, received: bool) -> (Vec<Entry>, u16) {
             subindex: entry.subindex,
             bit_offset,
             data_type: entry.data_type?,
-            unit: entry.unit,
+            unit: entry.unit.clone(),
         })
     });
     (found.collect(), layout.bits)

@@ -187,7 +187,7 @@ fn copies_of(bits: u16) -> usize {
 }
 
 /// Up to 64 bits from a bit position on, little-endian; what lies outside reads as zero.
-fn bits_at(bytes: &[u8], bit: u16, bits: u16) -> u64 {
+pub(crate) fn bits_at(bytes: &[u8], bit: u16, bits: u16) -> u64 {
     let mut value: u128 = 0;
     let first = usize::from(bit / 8);
     for (place, byte) in bytes.iter().skip(first).take(9).enumerate() {
@@ -198,7 +198,7 @@ fn bits_at(bytes: &[u8], bit: u16, bits: u16) -> u64 {
 }
 
 /// Sets up to 64 bits from a bit position on; what lies outside is left out.
-fn set_bits_at(bytes: &mut [u8], bit: u16, bits: u16, value: u64) {
+pub(crate) fn set_bits_at(bytes: &mut [u8], bit: u16, bits: u16, value: u64) {
     let mask = ((1_u128 << bits.min(64)) - 1) << (bit % 8);
     let value = (u128::from(value) << (bit % 8)) & mask;
     let first = usize::from(bit / 8);

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use quietcore_units::DataType;
+use serde::{Deserialize, Serialize};
 
 use crate::sii::type_code;
 
 /// The type of an object's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ObjectType {
     /// A number of this type, little-endian.
     Number(DataType),
@@ -33,7 +34,7 @@ impl ObjectType {
 ///
 /// Bits 0 to 2: read in PRE-OP, SAFE-OP, OP; bits 3 to 5: write in them; bit 6: may be mapped
 /// into an RxPDO; bit 7: into a TxPDO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectAccess(pub u16);
 
 impl ObjectAccess {
@@ -50,7 +51,7 @@ impl ObjectAccess {
 }
 
 /// One value of an object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ObjectEntry {
     /// Subindex, from 0 to 255.
     pub subindex: u8,
@@ -136,7 +137,7 @@ impl ObjectEntry {
 }
 
 /// The form of an object (ETG.1000.6, 5.6.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum ObjectCode {
     /// One value at subindex 0.
@@ -148,7 +149,7 @@ pub enum ObjectCode {
 }
 
 /// An object of the dictionary.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Object {
     /// Index of the object, such as 0x6040.
     pub index: u16,
@@ -202,6 +203,22 @@ impl Object {
         let count = ObjectEntry::number(0, "SubIndex 000", DataType::U8, count_access, highest);
         entries.insert(0, count);
         Self { index, name: name.into(), code, entries }
+    }
+
+    /// This record with the values of another one at the subindices that it does not have itself.
+    pub(crate) fn beside(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        if (self.code, other.code) != (ObjectCode::Record, ObjectCode::Record) {
+            return both;
+        }
+        let is_missing = |entry: &&ObjectEntry| self.entry(entry.subindex).is_none();
+        both.entries.extend(other.entries.iter().filter(is_missing).cloned());
+        both.entries.sort_by_key(|entry| entry.subindex);
+        let highest = both.entries.last().map_or(0, |entry| entry.subindex);
+        if let Some(count) = both.entries.first_mut().filter(|entry| entry.subindex == 0) {
+            count.value = vec![highest];
+        }
+        both
     }
 
     /// The value at a subindex.

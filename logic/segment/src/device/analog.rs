@@ -3,6 +3,8 @@
 //! Outputs fall to zero outside of OP and when the watchdog expires. Each channel of the inputs has
 //! one PDO with the value alone, so that a MainDevice may leave channels out.
 
+use std::sync::LazyLock;
+
 use quietcore_units::DataType;
 
 use crate::application::{Application, Situation};
@@ -19,22 +21,14 @@ const UNIT: &str = "10 V / 32767";
 const INPUT_NAMES: [&str; CHANNELS] = ["input_1", "input_2", "input_3", "input_4"];
 const OUTPUT_NAMES: [&str; CHANNELS] = ["output_1", "output_2", "output_3", "output_4"];
 
-const fn voltages(
-    names: [&'static str; CHANNELS],
-    direction: SignalDirection,
-) -> [Signal; CHANNELS] {
-    let blank = Signal { name: "", direction, unit: "V", minimum: -VOLTS_MAX, maximum: VOLTS_MAX };
-    let mut signals = [blank; CHANNELS];
-    let mut place = 0;
-    while place < CHANNELS {
-        signals[place].name = names[place];
-        place += 1;
-    }
-    signals
-}
+static INPUT_SIGNALS: LazyLock<[Signal; CHANNELS]> =
+    LazyLock::new(|| INPUT_NAMES.map(|name| voltage(name, SignalDirection::Sensor)));
+static OUTPUT_SIGNALS: LazyLock<[Signal; CHANNELS]> =
+    LazyLock::new(|| OUTPUT_NAMES.map(|name| voltage(name, SignalDirection::Actuator)));
 
-static INPUT_SIGNALS: [Signal; CHANNELS] = voltages(INPUT_NAMES, SignalDirection::Sensor);
-static OUTPUT_SIGNALS: [Signal; CHANNELS] = voltages(OUTPUT_NAMES, SignalDirection::Actuator);
+fn voltage(name: &'static str, direction: SignalDirection) -> Signal {
+    Signal { name: name.into(), direction, unit: "V", minimum: -VOLTS_MAX, maximum: VOLTS_MAX }
+}
 
 /// Volts to counts; what is no number counts as zero.
 fn counts(volts: f64) -> i16 {
@@ -55,8 +49,8 @@ impl Application for AnalogInput {
         }
     }
 
-    fn signals(&self) -> &'static [Signal] {
-        &INPUT_SIGNALS
+    fn signals(&self) -> &[Signal] {
+        &*INPUT_SIGNALS
     }
 
     fn sense(&mut self, signal: usize, value: f64) {
@@ -85,8 +79,8 @@ impl Application for AnalogOutput {
 
     fn produce(&mut self, _: Situation, _: &mut [u8]) {}
 
-    fn signals(&self) -> &'static [Signal] {
-        &OUTPUT_SIGNALS
+    fn signals(&self) -> &[Signal] {
+        &*OUTPUT_SIGNALS
     }
 
     fn actuator(&self, signal: usize) -> f64 {
@@ -130,7 +124,7 @@ fn channels(
                 bits: 16,
                 data_type: Some(DataType::I16),
                 name: (*name).into(),
-                unit: UNIT,
+                unit: UNIT.into(),
             }],
         })
         .collect()

@@ -3,6 +3,9 @@
 //! No processor: the controller's own pins are the inputs and outputs. Outputs fall to zero when
 //! the watchdog expires, and the AL state stays as it was asked for.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use quietcore_units::DataType;
 
 use crate::application::{Application, Situation};
@@ -12,7 +15,7 @@ use crate::blueprint::{
 use crate::describe::{Identity, Signal, SignalDirection};
 
 /// A switch counts as on from the middle of its range.
-const THRESHOLD: f64 = 0.5;
+pub(super) const THRESHOLD: f64 = 0.5;
 /// First address of the outputs of devices without mailbox.
 const OUTPUT_START: u16 = 0x1000;
 const INPUT_START: u16 = 0x1000;
@@ -23,18 +26,15 @@ const OUTPUT_NAMES: [&str; 8] = [
     "output_1", "output_2", "output_3", "output_4", "output_5", "output_6", "output_7", "output_8",
 ];
 
-const fn switches(names: [&'static str; 8], direction: SignalDirection) -> [Signal; 8] {
-    let mut signals = [Signal { name: "", direction, unit: "", minimum: 0.0, maximum: 1.0 }; 8];
-    let mut place = 0;
-    while place < 8 {
-        signals[place].name = names[place];
-        place += 1;
-    }
-    signals
-}
+static INPUT_SIGNALS: LazyLock<[Signal; 8]> =
+    LazyLock::new(|| INPUT_NAMES.map(|name| switch(name.into(), SignalDirection::Sensor)));
+static OUTPUT_SIGNALS: LazyLock<[Signal; 8]> =
+    LazyLock::new(|| OUTPUT_NAMES.map(|name| switch(name.into(), SignalDirection::Actuator)));
 
-static INPUT_SIGNALS: [Signal; 8] = switches(INPUT_NAMES, SignalDirection::Sensor);
-static OUTPUT_SIGNALS: [Signal; 8] = switches(OUTPUT_NAMES, SignalDirection::Actuator);
+/// A connector that is on or off.
+pub(super) const fn switch(name: Cow<'static, str>, direction: SignalDirection) -> Signal {
+    Signal { name, direction, unit: "", minimum: 0.0, maximum: 1.0 }
+}
 
 #[derive(Default)]
 struct DigitalInput {
@@ -48,12 +48,12 @@ impl Application for DigitalInput {
         inputs.fill(self.switches);
     }
 
-    fn signals(&self) -> &'static [Signal] {
-        &INPUT_SIGNALS
+    fn signals(&self) -> &[Signal] {
+        &*INPUT_SIGNALS
     }
 
     fn sense(&mut self, signal: usize, value: f64) {
-        if signal < INPUT_SIGNALS.len() {
+        if signal < INPUT_NAMES.len() {
             let bit = 1 << signal;
             self.switches =
                 if value >= THRESHOLD { self.switches | bit } else { self.switches & !bit };
@@ -74,12 +74,12 @@ impl Application for DigitalOutput {
 
     fn produce(&mut self, _: Situation, _: &mut [u8]) {}
 
-    fn signals(&self) -> &'static [Signal] {
-        &OUTPUT_SIGNALS
+    fn signals(&self) -> &[Signal] {
+        &*OUTPUT_SIGNALS
     }
 
     fn actuator(&self, signal: usize) -> f64 {
-        let on = signal < OUTPUT_SIGNALS.len() && self.switches >> signal & 1 != 0;
+        let on = signal < OUTPUT_NAMES.len() && self.switches >> signal & 1 != 0;
         f64::from(u8::from(on))
     }
 }
@@ -129,7 +129,7 @@ fn channels(pdo: u16, object: u16, names: &[&'static str; 8]) -> Vec<Pdo> {
                 bits: 1,
                 data_type: Some(DataType::Bool),
                 name: (*name).into(),
-                unit: "",
+                unit: "".into(),
             }],
         })
         .collect()

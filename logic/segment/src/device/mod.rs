@@ -15,6 +15,7 @@ mod analog;
 mod cia402;
 mod coupler;
 mod digital;
+mod entries;
 mod objects;
 mod servo_drive;
 
@@ -25,6 +26,7 @@ use crate::describe::{self, Description, Identity};
 use crate::subdevice::SubDevice;
 
 pub use cia402::{DriveState, command};
+pub(crate) use entries::Entries;
 
 /// The vendor number of all built-in devices: not assigned to anyone, so no real device has it.
 pub const VENDOR: u32 = 0x0000_0B1C;

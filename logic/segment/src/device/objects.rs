@@ -25,7 +25,8 @@ const FLEXIBLE_ENTRIES: usize = 16;
 const ASSIGNED_MAX: usize = 254;
 const VERSION: &str = "1";
 
-/// The object dictionary of a device of this making; what the blueprint lists itself counts.
+/// The object dictionary of a device of this making; what the blueprint lists itself counts. A
+/// record has the values that PDOs map beside those that the blueprint lists.
 pub(crate) fn dictionary(blueprint: &Blueprint) -> Dictionary {
     if blueprint.mailbox.is_none() {
         return Dictionary::default();
@@ -35,8 +36,14 @@ pub(crate) fn dictionary(blueprint: &Blueprint) -> Dictionary {
     objects.push(sync_manager_uses(blueprint));
     objects.push(assignment(blueprint, true));
     objects.push(assignment(blueprint, false));
-    objects.extend(mapped(blueprint));
-    objects.extend(blueprint.objects.iter().cloned());
+    let mapped = mapped(blueprint);
+    let with_mapped = |listed: &Object| {
+        let same = mapped.iter().find(|one| one.index == listed.index);
+        same.map_or_else(|| listed.clone(), |mapped| listed.beside(mapped))
+    };
+    let listed: Vec<_> = blueprint.objects.iter().map(with_mapped).collect();
+    objects.extend(mapped);
+    objects.extend(listed);
     Dictionary::new(objects)
 }
 

@@ -10,7 +10,8 @@
 //!
 //! Signals with the same unit are connected as they are. Behind a terminal of 10 V a signal is
 //! scaled so that one count of the terminal is the signal's [`PlantSignal::per_count`]; that is the
-//! `scale` by which a site file maps the entry to a variable.
+//! `scale` by which a site file maps the entry to a variable. So it is where a connector is a
+//! number of the process data.
 //!
 //! At each call a plant lives through the time since the last one with the actuators as they stand
 //! now: what a frame brought to a device has moved the plant when the next frame asks for the
@@ -27,11 +28,13 @@ use crate::subdevice::SubDevice;
 const COUNTS_PER_VOLT: f64 = 32_767.0 / 10.0;
 /// Unit of the connectors of analogue terminals.
 const VOLT: &str = "V";
+/// Unit of connectors that are numbers of the process data.
+pub(crate) const COUNT: &str = "count";
 
 /// The connectors of all SubDevices on a line, by place and number.
 pub trait Connectors {
     /// The connectors of the SubDevice at this place; `None` beyond the end of the line.
-    fn signals(&self, subdevice: usize) -> Option<&'static [Signal]>;
+    fn signals(&self, subdevice: usize) -> Option<&[Signal]>;
 
     /// The present value of an actuator, in its unit.
     fn actuator(&self, subdevice: usize, signal: usize) -> f64;
@@ -41,7 +44,7 @@ pub trait Connectors {
 }
 
 impl Connectors for [SubDevice] {
-    fn signals(&self, subdevice: usize) -> Option<&'static [Signal]> {
+    fn signals(&self, subdevice: usize) -> Option<&[Signal]> {
         self.get(subdevice).map(SubDevice::signals)
     }
 
@@ -83,7 +86,7 @@ pub enum ConnectionError {
         /// The name that was asked for.
         connector: String,
         /// The names that there are.
-        known: Vec<&'static str>,
+        known: Vec<String>,
     },
     /// The plant has no such signal in this direction.
     #[error("the plant has no {kind} `{signal}`; it has {}", known.join(", "))]
@@ -151,7 +154,7 @@ impl Connection {
     ) -> Result<(), ConnectionError> {
         let connectors = connectors_of(line, subdevice)?;
         let Some(number) = connectors.iter().position(|one| one.name == connector) else {
-            let known = connectors.iter().map(|one| one.name).collect();
+            let known = connectors.iter().map(|one| one.name.to_string()).collect();
             let connector = connector.to_owned();
             return Err(ConnectionError::NoConnector { place: subdevice, connector, known });
         };
@@ -173,7 +176,7 @@ impl Connection {
         for (number, connector) in connectors_of(line, subdevice)?.iter().enumerate() {
             let (_, signals) = signals_of(&self.plant.connections(), connector.direction);
             if signals.iter().any(|signal| signal.name == connector.name) {
-                self.draw(subdevice, number, connector, connector.name)?;
+                self.draw(subdevice, number, connector, &connector.name)?;
             }
         }
         if self.actuators.len() + self.sensors.len() == before {
@@ -234,7 +237,7 @@ impl Connection {
 fn connectors_of<C: Connectors + ?Sized>(
     line: &C,
     subdevice: usize,
-) -> Result<&'static [Signal], ConnectionError> {
+) -> Result<&[Signal], ConnectionError> {
     line.signals(subdevice).ok_or_else(|| {
         let count = (0..subdevice).take_while(|place| line.signals(*place).is_some()).count();
         ConnectionError::NoSubDevice { place: subdevice, count }
@@ -257,6 +260,7 @@ fn factor(connector: &Signal, signal: &PlantSignal) -> f64 {
     match (connector.unit, is_switch) {
         (VOLT, true) => 1.0 / connector.maximum,
         (VOLT, false) => signal.per_count * COUNTS_PER_VOLT,
+        (COUNT, false) => signal.per_count,
         // A relay drives an analogue actuator between zero and its end.
         ("", false) => signal.maximum,
         _ => 1.0,

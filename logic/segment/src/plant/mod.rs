@@ -34,6 +34,7 @@ mod tank;
 
 use quietcore_units::Nanos;
 
+pub(crate) use connection::COUNT;
 pub use connection::{Connection, ConnectionError, Connectors};
 pub use schedule::{Schedule, ScheduleStep};
 pub use servo_axis::{AxisLoop, ServoAxis};

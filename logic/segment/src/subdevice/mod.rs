@@ -16,7 +16,7 @@ use crate::blueprint::{Blueprint, Carrier, SyncManagerUse};
 use crate::coe::Emergency;
 use crate::coe::dictionary::Dictionary;
 use crate::describe::{Description, Identity, Signal, SignalDirection};
-use crate::device::{self, UnknownDevice};
+use crate::device::{self, Entries, UnknownDevice};
 use crate::esc::Esc;
 use crate::esc::al_state::{AlRequest, AlState, AlStatus, code};
 use crate::esc::eeprom::Eeprom;
@@ -66,6 +66,14 @@ impl SubDevice {
     /// [`UnknownDevice`] with the names that there are.
     pub fn by_name(name: &str) -> Result<Self, UnknownDevice> {
         device::build(name)
+    }
+
+    /// A device of this making, powered up, of which nothing but its process data is known: it
+    /// keeps its outputs, and each number that is assigned at power-up is a connector, by its
+    /// place, such as `input bit 16`. An input that no plant moves stays zero.
+    pub fn of_entries(blueprint: Blueprint) -> Self {
+        let application = Box::new(Entries::of(&blueprint));
+        Self::new(blueprint, application)
     }
 
     /// A device of this making with this application, powered up.
@@ -132,7 +140,7 @@ impl SubDevice {
     }
 
     /// Returns its physical connectors, in order.
-    pub fn signals(&self) -> &'static [Signal] {
+    pub fn signals(&self) -> &[Signal] {
         self.application.signals()
     }
 
@@ -140,7 +148,7 @@ impl SubDevice {
     pub fn signal(&self, direction: SignalDirection, name: &str) -> Option<usize> {
         self.signals()
             .iter()
-            .position(|signal| (signal.direction, signal.name) == (direction, name))
+            .position(|signal| (signal.direction, &*signal.name) == (direction, name))
     }
 
     /// The present value of an actuator, in its unit.

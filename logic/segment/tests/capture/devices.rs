@@ -186,7 +186,7 @@ fn pdo(index: u16, sync_manager: u8, entries: &[(u16, u8, u8)]) -> Pdo {
             // The captures do not tell the types; nobody asks for them here.
             data_type: None,
             name: "".into(),
-            unit: "",
+            unit: "".into(),
         })
         .collect();
     Pdo {

@@ -31,12 +31,18 @@ const fn entry(
         bits: data_type.bits() as u8,
         data_type: Some(data_type),
         name: Cow::Borrowed(name),
-        unit,
+        unit: Cow::Borrowed(unit),
     }
 }
 
-const GAP: PdoEntry =
-    PdoEntry { index: 0, subindex: 0, bits: 8, data_type: None, name: Cow::Borrowed(""), unit: "" };
+const GAP: PdoEntry = PdoEntry {
+    index: 0,
+    subindex: 0,
+    bits: 8,
+    data_type: None,
+    name: Cow::Borrowed(""),
+    unit: Cow::Borrowed(""),
+};
 
 fn pdos() -> Vec<Pdo> {
     let outputs = vec![

@@ -19,6 +19,7 @@ mod making;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::f64::consts::TAU;
 
 use quietcore_units::Nanos;
@@ -72,10 +73,11 @@ const fn signal(
     unit: &'static str,
     range: f64,
 ) -> Signal {
-    Signal { name, direction, unit, minimum: -range, maximum: range }
+    Signal { name: Cow::Borrowed(name), direction, unit, minimum: -range, maximum: range }
 }
 
 const fn switch(name: &'static str, maximum: f64) -> Signal {
+    let name = Cow::Borrowed(name);
     Signal { name, direction: SignalDirection::Actuator, unit: "", minimum: 0.0, maximum }
 }
 
@@ -268,7 +270,7 @@ impl Application for ServoDrive {
         inputs[14..16].copy_from_slice(&self.error_code.to_le_bytes());
     }
 
-    fn signals(&self) -> &'static [Signal] {
+    fn signals(&self) -> &[Signal] {
         &SIGNALS
     }
 

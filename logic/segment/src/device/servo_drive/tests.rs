@@ -53,7 +53,9 @@ impl Rig {
     fn actuator(&self, name: &str) -> f64 {
         let place = SIGNALS
             .iter()
-            .position(|signal| (signal.name, signal.direction) == (name, SignalDirection::Actuator))
+            .position(|signal| {
+                (&*signal.name, signal.direction) == (name, SignalDirection::Actuator)
+            })
             .unwrap();
         self.drive.actuator(place)
     }

@@ -9,7 +9,7 @@ const fn signal(
     unit: &'static str,
     maximum: f64,
 ) -> Signal {
-    Signal { name, direction, unit, minimum: -maximum, maximum }
+    Signal { name: std::borrow::Cow::Borrowed(name), direction, unit, minimum: -maximum, maximum }
 }
 
 static DRIVE: [Signal; 3] = [
@@ -37,7 +37,7 @@ impl Line {
 }
 
 impl Connectors for Line {
-    fn signals(&self, subdevice: usize) -> Option<&'static [Signal]> {
+    fn signals(&self, subdevice: usize) -> Option<&[Signal]> {
         self.devices.get(subdevice).map(|(signals, _)| *signals)
     }
 
