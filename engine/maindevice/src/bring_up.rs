@@ -145,6 +145,7 @@ fn configure(
     let mut talk = Talk::new(wire);
     for subdevice in &mut subdevices {
         read_back(&mut talk, subdevice)?;
+        switch_on(&mut talk, subdevice)?;
         if let (Some(mailbox), Some(counter)) =
             (&mut subdevice.mailbox, ends.guard.counter(subdevice.address))
         {
@@ -387,6 +388,23 @@ fn read_back<W: Wire>(
         let delay = talk.read(station, register::SYSTEM_TIME_DELAY, 4)?;
         let delay_ns = delay.first_chunk().map_or(0, |delay| u32::from_le_bytes(*delay));
         subdevice.clock = Some(ClockSettings { delay_ns, sync: None });
+    }
+    Ok(())
+}
+
+/// Switches the SyncManagers on that carry process data. `ethercrab` leaves those off that are off
+/// in the EEPROM, as those of devices are which have no process data at first.
+fn switch_on<W: Wire>(
+    talk: &mut Talk<'_, W>,
+    subdevice: &mut SubDevice,
+) -> Result<(), BringUpError> {
+    let off: Vec<_> = subdevice.switched_off().collect();
+    for (number, activation) in off {
+        let registers = register::SYNC_MANAGER + register::SYNC_MANAGER_BYTES * number as u16;
+        let activation = activation | 1;
+        let register = registers + register::SYNC_MANAGER_ACTIVATE;
+        talk.write(subdevice.address, register, &[activation])?;
+        subdevice.managers[number][6] = activation;
     }
     Ok(())
 }

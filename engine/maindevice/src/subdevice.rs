@@ -104,6 +104,24 @@ impl SubDevice {
         u16::from(!self.inputs.is_empty()) + 2 * u16::from(!self.outputs.is_empty())
     }
 
+    /// The SyncManagers that carry process data and are switched off: their numbers and their
+    /// register of activation.
+    pub(crate) fn switched_off(&self) -> impl Iterator<Item = (usize, u8)> {
+        let is_carried = |manager: &[u8; 8]| {
+            let [start, bytes] = [[manager[0], manager[1]], [manager[2], manager[3]]]
+                .map(|word| u32::from(u16::from_le_bytes(word)));
+            self.fmmus.iter().filter(|fmmu| fmmu[11] & 3 != 0 && fmmu[12] & 1 == 1).any(|fmmu| {
+                let length = u32::from(u16::from_le_bytes([fmmu[4], fmmu[5]]));
+                let first = u32::from(u16::from_le_bytes([fmmu[8], fmmu[9]]));
+                bytes > 0 && first < start + bytes && start < first + length
+            })
+        };
+        let off = move |(number, manager): (usize, &[u8; 8])| {
+            (manager[6] & 1 == 0 && is_carried(manager)).then_some((number, manager[6]))
+        };
+        self.managers.iter().enumerate().filter_map(off)
+    }
+
     /// The logical memory that FMMUs give to inputs and outputs.
     pub(crate) fn mapped(fmmus: &[[u8; 16]]) -> (Range<usize>, Range<usize>) {
         let hull = |direction: u8| {
@@ -147,6 +165,28 @@ impl SubDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: a SyncManager without process data stays as it is, though it lies within another one.
+    #[test]
+    fn only_syncmanagers_with_process_data_are_told_as_switched_off() {
+        let manager = |start: u16, bytes: u16, activation: u8| {
+            let ([a, b], [c, d]) = (start.to_le_bytes(), bytes.to_le_bytes());
+            [a, b, c, d, 0x64, 0, activation, 0]
+        };
+        let managers = vec![
+            manager(0x1000, 0x200, 0),
+            manager(0x1100, 0, 0),
+            manager(0x1400, 8, 0),
+            manager(0x1600, 4, 1),
+        ];
+        let fmmu = |start: u16, bytes: u16| {
+            let ([a, b], [c, d]) = (start.to_le_bytes(), bytes.to_le_bytes());
+            [0, 0, 0, 0, c, d, 0, 7, a, b, 0, 2, 1, 0, 0, 0]
+        };
+        let fmmus = vec![fmmu(0x1000, 0x200), fmmu(0x1600, 4), fmmu(0x080D, 1)];
+        let subdevice = SubDevice { managers, fmmus, ..SubDevice::fake(0, 0..0, 0..0) };
+        assert_eq!(subdevice.switched_off().collect::<Vec<_>>(), [(0, 0)]);
+    }
 
     #[test]
     fn fmmus_say_where_the_process_data_lie() {

@@ -48,6 +48,8 @@ pub(crate) const SYNC_MANAGER: u16 = 0x0800;
 pub(crate) const SYNC_MANAGER_BYTES: u16 = 8;
 /// Place of the status within a SyncManager's registers.
 pub(crate) const SYNC_MANAGER_STATUS: u16 = 5;
+/// Distance from a SyncManager's first register to that which switches it on.
+pub(crate) const SYNC_MANAGER_ACTIVATE: u16 = 6;
 /// In a SyncManager's status: the mailbox is full.
 pub(crate) const MAILBOX_FULL: u8 = 1 << 3;
 /// System time of the distributed clocks, 64 bits; writing it steers the clock.

@@ -4,17 +4,18 @@ use quietcore_maindevice::{
     Alarm, BringUpError, Difference, Expectation, Fieldbus, Object, SdoError, StartUp,
     Synchronisation,
 };
-use quietcore_segment::{AlState, Fault, FaultKind, When};
+use quietcore_segment::{AlState, Fault, FaultKind, SubDevice, When};
 use quietcore_units::Nanos;
 use quietcore_wire::{Wire, WireError};
 
-use crate::support::{ALL, CYCLE, Simulated, expectation, expected, in_op, run, step, wire};
+use crate::support::{
+    ALL, CYCLE, Simulated, expectation, expected, in_op, run, step, wire, wire_of,
+};
 
 #[test]
 fn one_of_each_kind_reaches_op_and_exchanges_its_data() {
     let mut fieldbus = in_op(&ALL);
-    let states =
-        fieldbus.wire().segment().subdevices().iter().map(quietcore_segment::SubDevice::state);
+    let states = fieldbus.wire().segment().subdevices().iter().map(SubDevice::state);
     assert!(states.clone().all(|state| state == AlState::Op), "{:?}", states.collect::<Vec<_>>());
     assert!(fieldbus.all_in_op());
 
@@ -154,6 +155,18 @@ fn any_number_of_start_up_values_is_written() {
         let drive = &fieldbus.wire().segment().subdevices()[0];
         assert_eq!(drive.object(0x6072, 0), Some(&[count, 0][..]));
     }
+}
+
+/// Goal: process data are exchanged, whatever the EEPROM says about their SyncManagers.
+#[test]
+fn syncmanagers_that_carry_process_data_are_switched_on() {
+    let mut blueprint = quietcore_segment::device::blueprint("analog-input-4").unwrap();
+    blueprint.sync_managers.iter_mut().skip(2).for_each(|manager| manager.enable = 0);
+    let wire = wire_of(vec![SubDevice::of_entries(blueprint)]);
+    let mut fieldbus = Fieldbus::bring_up(wire, &expectation(&["analog-input-4"])).unwrap();
+    assert!(fieldbus.all_in_op());
+    let outcome = step(&mut fieldbus);
+    assert_eq!((outcome.working_counter, outcome.expected), (1, 1));
 }
 
 #[test]

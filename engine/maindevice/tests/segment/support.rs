@@ -30,6 +30,11 @@ pub(crate) fn wire(names: &[&str]) -> Simulated {
         .iter()
         .map(|name| SubDevice::by_name(name).expect("the tests name built-in devices"))
         .collect();
+    wire_of(subdevices)
+}
+
+/// A wire to these SubDevices.
+pub(crate) fn wire_of(subdevices: Vec<SubDevice>) -> Simulated {
     let clock = FakeClock::new(Nanos::from_secs(1), Nanos::new(500), []);
     clock.reserve(1 << 20);
     SegmentWire::with_clock(Segment::new(subdevices, Options::default()), clock)
