@@ -82,7 +82,8 @@ const RULES: &str = "
 - `cache` has either `ways` or `colours`; a signal has either `initial` or `queue`.
 - `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists,
   and its `cycle` is the period of one of that partition's cyclic tasks.
-- SubDevices of a simulated segment name their `device`; `plant`, `fault` and `seed` are for
+- SubDevices of a simulated segment name their `device`, or have an `identity` by which they are
+  found in the ESI files of the fieldbus's `esi`; `plant`, `fault` and `seed` are for
   simulated segments. A servo axis is behind a servo drive, the other plants behind terminals.
 - `like` must not form a circle. A key that a class or profile leaves out is taken from the one that
   it is like; a class with figures of its own names their source.

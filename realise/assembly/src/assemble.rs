@@ -13,7 +13,7 @@ use quietcore_program::{Build, Kind, Options, Target};
 use quietcore_scan::process::job::{self, ProgramJob};
 use quietcore_scan::stage::{DataRange, Stage};
 use quietcore_site::{
-    KeyPosition, MemoryForm, Partition, ProgramForm, ProgramKind, Remark, Site, Task,
+    Fieldbus, KeyPosition, MemoryForm, Partition, ProgramForm, ProgramKind, Remark, Site, Task,
 };
 use quietcore_units::{ByteSize, CpuId, Nanos};
 
@@ -200,8 +200,7 @@ impl Workshop {
 
     /// The image of the fieldbus that a partition drives; empty where it drives none.
     fn bus_image(&self, site: &Site, partition: &Partition) -> Result<BusImage, AssemblyError> {
-        let mut buses = site.fieldbuses().iter();
-        let Some(fieldbus) = buses.find(|bus| bus.partition == partition.name) else {
+        let Some(fieldbus) = fieldbus_of(site, partition) else {
             return Ok(BusImage::default());
         };
         let described = esi::described(site, fieldbus, &self.site_folder);
@@ -229,6 +228,7 @@ impl Workshop {
         let first = stage(site, partition, &bus, self.build(site, partition)?, 1, 0)?;
         let mut tasks: Vec<Task> = tasks::order(&partition.program).into_iter().cloned().collect();
         kernel::tasks(partition, &first.build, &mut tasks)?;
+        fieldbus_job(site, partition, &bus)?;
         Ok(first)
     }
 
@@ -237,7 +237,6 @@ impl Workshop {
     /// # Errors
     /// [`AssemblyError`], with every name that does not exist.
     pub fn assemble(&self, site: &Site, partition: &Partition) -> Result<Assembly, AssemblyError> {
-        let fieldbus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
         let bus = self.bus_image(site, partition)?;
         let build = self.build(site, partition)?;
         let first = stage(site, partition, &bus, build, 1, 0)?;
@@ -269,12 +268,27 @@ impl Workshop {
             memory: reserved_memory(partition),
             snare: None,
         };
-        let fieldbus =
-            fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus, partition.vcr.network.is_some()));
+        let fieldbus = fieldbus_job(site, partition, &bus)?;
         let builds = Some(&*self.build_folder);
         let setting = BackendSetting::of(partition, fieldbus.as_ref(), builds, &self.site_folder)?;
         Ok(Assembly { first, shape, tasks, job, setting, fieldbus, bus })
     }
+}
+
+/// The fieldbus that a partition drives.
+fn fieldbus_of<'s>(site: &'s Site, partition: &Partition) -> Option<&'s Fieldbus> {
+    site.fieldbuses().iter().find(|bus| bus.partition == partition.name)
+}
+
+/// The fieldbus of a partition, described for its process.
+fn fieldbus_job(
+    site: &Site,
+    partition: &Partition,
+    image: &BusImage,
+) -> Result<Option<FieldbusJob>, AssemblyError> {
+    let is_limited = partition.vcr.network.is_some();
+    let job = |fieldbus| fieldbus::job(site, fieldbus, image, is_limited);
+    fieldbus_of(site, partition).map(job).transpose().map_err(AssemblyError::Names)
 }
 
 impl Assembly {

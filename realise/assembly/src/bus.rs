@@ -3,7 +3,7 @@
 use quietcore_esi::{Assignment, InitCommand, NumberKind, OperationMode, PlacedEntry, ProcessData};
 use quietcore_maindevice::{Object, StartUp};
 use quietcore_scan::mapping::Kind;
-use quietcore_segment::{Description, Entry as DeviceEntry};
+use quietcore_segment::{Blueprint, Description, Entry as DeviceEntry};
 use quietcore_site::{Entry, Fieldbus, SubDevice};
 use quietcore_wording::{alike, folded, list};
 
@@ -43,6 +43,8 @@ struct Known {
     output_bytes: u32,
     start_up: Vec<StartUp>,
     has_sync0: bool,
+    /// The making of its simulation, where it is simulated and not built in.
+    simulated: Option<Blueprint>,
     /// Parts of its ESI file that are not done.
     remarks: Vec<String>,
 }
@@ -66,6 +68,8 @@ struct KnownEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) is_input: bool,
+    /// Its first bit within the inputs or the outputs of its SubDevice.
+    pub(crate) own_bit: u32,
     pub(crate) bit: u32,
     pub(crate) bits: u8,
     pub(crate) kind: Kind,
@@ -114,6 +118,11 @@ impl BusImage {
         self.known(position).is_some_and(|known| known.has_sync0)
     }
 
+    /// The making of a SubDevice's simulation, where it is simulated and not built in.
+    pub(crate) fn simulated(&self, position: usize) -> Option<&Blueprint> {
+        self.known(position)?.simulated.as_ref()
+    }
+
     /// Parts of the ESI files that are not done, with the SubDevices' positions.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = (usize, &str)> {
         let known = self.subdevices.iter().enumerate();
@@ -142,7 +151,8 @@ impl BusImage {
                 found.name, found.type_name, found.bits
             )
         })?;
-        Ok(Place { is_input: found.is_input, bit: first * 8 + found.bit, bits, kind })
+        let (is_input, own_bit) = (found.is_input, found.bit);
+        Ok(Place { is_input, own_bit, bit: first * 8 + own_bit, bits, kind })
     }
 }
 
@@ -171,6 +181,7 @@ fn built_in(subdevice: &SubDevice) -> Option<Known> {
         // A drive alone has a clock of its own, of the devices that are built in.
         has_sync0: device == quietcore_site::Device::ServoDrive,
         start_up: Vec::new(),
+        simulated: None,
         remarks: Vec::new(),
     })
 }
@@ -178,7 +189,7 @@ fn built_in(subdevice: &SubDevice) -> Option<Known> {
 impl Known {
     /// Describes a device by its ESI file, with the PDOs that were chosen.
     fn of_file(described: Described) -> Self {
-        let Described { device, data } = described;
+        let Described { device, data, simulated } = described;
         let start_up = start_up(&device, &data);
         let ProcessData { inputs, outputs, input_bytes, output_bytes, .. } = data;
         let entries = |entries: Vec<PlacedEntry>, is_input| {
@@ -202,6 +213,7 @@ impl Known {
             input_bytes,
             output_bytes,
             start_up,
+            simulated,
             remarks,
             has_sync0: mode.is_some_and(OperationMode::has_sync0),
             device: device.type_name,

@@ -25,6 +25,6 @@ mod telling;
 
 pub use assemble::{Assembly, AssemblyError, Staged, Workshop, stage};
 pub use bus::BusImage;
-pub use esi::{Catalogue, simulated};
+pub use esi::{Catalogue, NotMeant, simulated};
 pub use names::NameProblem;
 pub use telling::{EventMessage, is_shut_down, kernel_errors, tell};

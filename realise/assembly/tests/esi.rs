@@ -6,9 +6,16 @@ use std::fs;
 use std::process::Command;
 
 use quietcore_assembly::{Assembly, AssemblyError, Workshop};
+use quietcore_backend::fieldbus::FieldbusJob;
+use quietcore_backend::fieldbus::wire::HostBus;
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::Shape;
 use quietcore_maindevice::{Object, Synchronisation};
+use quietcore_process::exchange::Exchange;
 use quietcore_record::class::catalogue;
+use quietcore_scan::program::Fieldbus as _;
 use quietcore_skip::skip;
+use quietcore_units::Nanos;
 
 const PROGRAM: &str = "int axis_U, axis_Y;\nvoid axis_initialize(void) { axis_Y = 0; }\n\
                        void axis_step(void) { axis_Y = axis_U; }\n";
@@ -267,6 +274,109 @@ fn what_would_exchange_other_entries_is_refused() {
         &text,
         &["wants 1025 bytes written to 0x8000; at most 1024 are"],
     );
+}
+
+/// A site whose segment is simulated: analogue outputs and inputs of an ESI file, with a tank.
+fn simulated(outputs: &str, inputs: &str) -> String {
+    let drive = "identity = { vendor = 0xb1c, product = 5 }\nplant = \"tank\"\n";
+    let text = site(ESI, &format!("{drive}{outputs}"), "Output 1", "Output 1");
+    let gauges = [
+        "[[fieldbus.ec0.subdevice]]\nname = \"gauges\"\nplant = \"tank\"\n",
+        "identity = { vendor = 0xb1c, product = 4 }\n",
+        inputs,
+        "\n[[fieldbus.ec0.map]]",
+    ];
+    text.replace("\"eth9\"", "\"sim\"")
+        .replacen("[[fieldbus.ec0.map]]", &gauges.concat(), 1)
+        .replacen("box.Output 1", "gauges.Input 1", 1)
+}
+
+/// Goal: a site file of other people's devices runs without them, and their entries move a plant.
+/// Method: PDOs in another order than that of the file; the file wants an entry written that is in
+/// none of them, and the site an object that no PDO has, and one that PDOs have in part.
+#[test]
+fn devices_of_esi_files_are_simulated_with_a_plant_behind_their_entries() {
+    let command = "<CoE PdoAssign=\"1\"><InitCmd><Transition>PS</Transition><Index>#x6020</Index>\
+                   <SubIndex>17</SubIndex><Data>0000</Data></InitCmd></CoE>";
+    let coe = "<CoE SdoInfo=\"1\" PdoAssign=\"1\" CompleteAccess=\"1\"/>";
+    let (before, after) = FILE.split_once(coe).unwrap();
+    let file = [before, command, after].concat();
+    let files = [("esi/a.xml", &*file)];
+    let text = simulated(
+        "connect = { \"Output 1\" = \"pump\" }",
+        "pdos = [0x1a01, 0x1a00]\n\
+         startup = [{ index = 0x8000, sub = 1, type = \"u16\", value = 3 },\n\
+         { index = 0x6010, sub = 18, type = \"u8\", value = 3 }]\n\
+         connect = { \"Channel 1.Input 1\" = \"pump_speed\", \"0x6010:17\" = \"level\" }",
+    );
+    let Some(assembly) = assembled(&files, &text) else { return };
+    let job = assembly.unwrap().fieldbus.unwrap();
+    let line = serde_json::to_string(&job).unwrap();
+    let job: FieldbusJob = serde_json::from_str(&line).unwrap();
+
+    let exchange = Exchange::create(&Shape {
+        input_bytes: 4,
+        output_bytes: 8,
+        event_slots: 64,
+        ..Shape::of_tasks(1)
+    });
+    let exchange = exchange.unwrap();
+    let region = exchange.region();
+    let mut events = region.event_writer(0).unwrap();
+    let mut bus = HostBus::bring_up(&job, region).unwrap();
+    let end = Monotonic.now() + Nanos::from_secs(30);
+    let speed = |bus: &HostBus<'_>| i16::from_le_bytes([bus.inputs()[2], bus.inputs()[3]]);
+    let mut cycle = 0;
+    while speed(&bus) < 300 && Monotonic.now() < end {
+        bus.outputs()[..2].copy_from_slice(&30_000_i16.to_le_bytes());
+        bus.exchange(cycle, Monotonic.now(), &mut events);
+        cycle += 1;
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(speed(&bus) >= 300, "a hundredth of the full speed: {}", speed(&bus));
+}
+
+#[test]
+fn wires_that_cannot_be_drawn_are_refused_with_their_places() {
+    let files = [("esi/a.xml", FILE)];
+    let connect = |outputs: &str| {
+        simulated(&format!("connect = {{ {outputs} }}"), "connect = { \"Input 1\" = \"level\" }")
+    };
+    let key = "`fieldbus.ec0.subdevice.box.connect`: ";
+    let refused = |outputs: &str, part: &str| refused(&files, &connect(outputs), &[key, part]);
+    refused(
+        "\"Output 1\" = \"level\"",
+        "`Output 1` is an output, and a `tank` has no actuator `level`; it has `pump`",
+    );
+    refused(
+        "\"Outptu 1\" = \"pump\"",
+        "`Outptu 1`: a `QC-AO4` has no such entry; it has `Output 1`",
+    );
+    refused(
+        "\"Output 1\" = \"pump\", \"Output 2\" = \"pump\"",
+        "`pump` is moved by `box.Output 1` already; connect it once",
+    );
+    refused(
+        "\"Output 1\" = \"pump\", \"Channel 1.Output 1\" = \"outlet\"",
+        "are one entry; connect it once",
+    );
+}
+
+/// Goal: a device that can't be simulated is told before anything starts.
+#[test]
+fn a_device_that_cannot_be_simulated_is_refused() {
+    let text =
+        simulated("connect = { \"Output 1\" = \"pump\" }", "connect = { \"Input 1\" = \"level\" }");
+    let file = FILE.replace("StartAddress=\"#x1400\"", "StartAddress=\"#x0990\"");
+    let why = "can't be simulated: it exchanges registers in place of memory (a SyncManager at \
+               0x0990)";
+    refused(&[("esi/a.xml", &file)], &text, &["fieldbus.ec0.subdevice.box.identity", why]);
+    let odd = FILE.replace("<BitLen>16</BitLen>", "<BitLen>24</BitLen>");
+    let odd = odd.replace("<DataType>INT</DataType>", "<DataType>INT24</DataType>");
+    let why = "`Output 1` has 24 bits, and a plant is behind numbers of 8, 16, 32 or 64 bits";
+    refused(&[("esi/a.xml", &odd)], &text, &[why]);
+    let unknown = text.replace("product = 4 }", "product = 99 }");
+    refused(&[("esi/a.xml", FILE)], &unknown, &["no ESI file has product 0x00000063"]);
 }
 
 #[test]

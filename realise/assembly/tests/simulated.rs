@@ -288,6 +288,22 @@ fn a_device_that_can_not_be_simulated_is_refused_with_the_reason() {
     }
 }
 
+#[test]
+fn a_device_with_one_place_for_two_things_is_refused() {
+    let managers =
+        "<Sm StartAddress=\"#x1000\">Outputs</Sm><Sm StartAddress=\"#x1001\">Outputs</Sm>";
+    let outputs = pdo("RxPdo", "Sm=\"0\"", "#x1600", &[(0x7000, 1, 16)]);
+    let others = pdo("RxPdo", "Sm=\"1\"", "#x1601", &[(0x7001, 1, 8)]);
+    let overlap = device("", &format!("{managers}{outputs}{others}"));
+    let itself = pdo("TxPdo", "Sm=\"3\"", "#x1a00", &[(0x1A00, 1, 8)]);
+    for (device, reason) in [
+        (overlap, "its SyncManagers at 0x1000 and 0x1001 overlap"),
+        (with_mailbox("<CoE/>", &itself), "PDO 0x1a00 has an entry that is a PDO itself"),
+    ] {
+        assert_eq!(simulated::subdevice(&device).err().unwrap().to_string(), reason);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -330,7 +346,8 @@ proptest! {
 fn a_type_that_is_not_there_is_told_with_those_that_are() {
     let said = |esi: &str, name: &str| {
         let catalogue = Catalogue::read(&[esi.to_owned()], [name]);
-        let said = catalogue.and_then(|it| it.device(name).cloned()).unwrap_err();
+        let device = |it: Catalogue| it.device(name).cloned().map_err(|why| why.to_string());
+        let said = catalogue.and_then(device).unwrap_err();
         said.replace(EXAMPLE, "FILE").replace(env!("CARGO_MANIFEST_DIR"), "HERE")
     };
     assert_eq!(

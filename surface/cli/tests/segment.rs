@@ -137,6 +137,10 @@ fn what_can_not_be_done_is_said() {
     let expected = "line.txt:2: the ESI files have no device `servo` that can be used; they have 6 \
                     types, such as `QC-AI4`";
     assert!(said.contains(expected) && said.contains("; built in are coupler, "), "{said}");
+    std::fs::write(file, "QC-DI8@0x00020000\n").unwrap();
+    let said = call(&["lo", "--subdevices", file, "--esi", EXAMPLE]);
+    let expected = "line.txt:1: `QC-DI8` has no revision 0x00020000; it has `0x00010000`\n";
+    assert!(said.ends_with(expected), "{said}");
     let said = call(&["lo", "--subdevices", file, "--esi", "no-such.xml"]);
     assert!(said.contains("--esi `no-such.xml`: No such file"), "{said}");
     assert!(call(&["lo", "--esi", EXAMPLE]).contains("--subdevices <FILE>"));

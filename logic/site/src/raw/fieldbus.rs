@@ -48,8 +48,8 @@ pub(crate) struct RawFieldbus {
     )]
     pub(crate) seed: Option<u64>,
     /// ESI files of the SubDevices' vendors (ETG.2000), or folders of them, relative to the site
-    /// file. From them come the entries of a SubDevice without a `device`, by its `identity`; only
-    /// on a network interface.
+    /// file. From them come the entries of a SubDevice without a `device`, by its `identity`, and
+    /// on the simulated segment the SubDevice itself.
     #[schemars(
         length(min = 1, max = 64),
         extend("items" = { "type": "string", "format": "quietcore-path" }),
@@ -100,7 +100,8 @@ pub(crate) struct RawSubDevice {
     /// that kind that is nearest before it on the line.
     #[schemars(example = &"servo-axis")]
     pub(crate) plant: Option<PlantKind>,
-    /// Channels of a terminal, each with its signal of the plant. A drive is connected by itself.
+    /// Channels of a terminal, each with its signal of the plant; of a device of an ESI file its
+    /// entries, named as in `map`. A drive is connected by itself.
     #[serde(default)]
     #[schemars(
         schema_with = "connections",
@@ -112,9 +113,9 @@ pub(crate) struct RawSubDevice {
 fn connections(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "type": "object",
-        "propertyNames": { "format": "quietcore-name" },
+        "propertyNames": { "format": "quietcore-channel" },
         "additionalProperties": { "type": "string", "format": "quietcore-name" },
-        "maxProperties": 8,
+        "maxProperties": 64,
     })
 }
 

@@ -6,6 +6,8 @@
 use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos, UnitError};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
+use crate::site::Entry;
+
 /// Characters of a name.
 pub(crate) const NAME_CHARS_MAX: usize = 64;
 /// Characters of a title, description or source.
@@ -45,6 +47,8 @@ pub(crate) enum Format {
     Variables,
     /// A SubDevice and an entry of its process data.
     Entry,
+    /// A channel of a terminal, or an entry of a SubDevice's process data.
+    Channel,
 }
 
 impl Format {
@@ -67,6 +71,7 @@ impl Format {
             "quietcore-variable" => Self::Variable,
             "quietcore-variables" => Self::Variables,
             "quietcore-entry" => Self::Entry,
+            "quietcore-channel" => Self::Channel,
             _ => return None,
         })
     }
@@ -101,6 +106,9 @@ impl Format {
                 "an entry of a SubDevice, such as `drive.position_actual_value` or \
                  `drive.0x6064:0`"
             }
+            Self::Channel => {
+                "a channel such as `input_1`, or an entry such as `Channel 1.Value` or `0x6064:0`"
+            }
         }
     }
 
@@ -127,6 +135,7 @@ impl Format {
             Self::Variable => self.plain(variable_fault(text, false)),
             Self::Variables => self.plain(variable_fault(text, true)),
             Self::Entry => self.plain(entry_fault(text)),
+            Self::Channel => self.plain(channel_fault(text)),
         }
     }
 
@@ -288,9 +297,11 @@ fn entry_fault(text: &str) -> Option<&'static str> {
     let Some((subdevice, entry)) = text.split_once('.') else {
         return Some("it has no `.` between SubDevice and entry");
     };
-    if let Some(fault) = name_fault(subdevice) {
-        return Some(fault);
-    }
+    name_fault(subdevice).or_else(|| channel_fault(entry))
+}
+
+/// An entry without its SubDevice.
+fn channel_fault(entry: &str) -> Option<&'static str> {
     if let Some(object) = entry.strip_prefix("0x") {
         let address = parsed_object(object);
         return address.is_none().then_some("the entry has no address such as `0x6064:0`");
@@ -307,8 +318,16 @@ fn entry_fault(text: &str) -> Option<&'static str> {
     }
 }
 
+/// The entry that a text such as `Channel 1.Value` or `0x6064:0` means.
+pub(crate) fn parsed_entry(text: &str) -> Option<Entry> {
+    match text.strip_prefix("0x") {
+        Some(object) => parsed_object(object).map(|(index, sub)| Entry::Object { index, sub }),
+        None => Some(Entry::Named(text.to_owned())),
+    }
+}
+
 /// Index and sub-index of `6064:0`, the first hexadecimal and the second decimal.
-pub(crate) fn parsed_object(text: &str) -> Option<(u16, u8)> {
+fn parsed_object(text: &str) -> Option<(u16, u8)> {
     let (index, sub) = text.split_once(':')?;
     let plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
     if !plain(index) || !plain(sub) {
@@ -338,6 +357,7 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
             r"^[a-z0-9][a-z0-9_-]{0,63}\.",
             r"(0x[0-9A-Fa-f]{1,4}:\d{1,3}|[^0\s](.*\S)?|0([^x\s](.*\S)?)?)$"
         )),
+        Format::Channel => Some(r"^(0x[0-9A-Fa-f]{1,4}:\d{1,3}|[^0\s](.*\S)?|0([^x\s](.*\S)?)?)$"),
         Format::Line | Format::Path | Format::Interface | Format::FieldbusInterface => None,
     }
 }
@@ -448,6 +468,9 @@ mod tests {
             "drive.0x1:+1",
         ] {
             assert!(Format::Entry.read(bad).is_err(), "{bad}");
+        }
+        for (text, is_good) in [("Channel 1.Value", true), (" x", false), ("0x6064", false)] {
+            assert_eq!(Format::Channel.read(text).is_ok(), is_good, "{text}");
         }
         assert_eq!(parsed_object("60fF:12"), Some((0x60ff, 12)));
     }

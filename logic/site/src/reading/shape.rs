@@ -129,7 +129,11 @@ impl<'w> Walk<'w, '_, '_> {
         match form.read(key) {
             Ok(_) => true,
             Err((problem, remedy)) => {
-                let what = if form == Format::Name { "name" } else { "path" };
+                let what = match form {
+                    Format::Name => "name",
+                    Format::Channel => "channel",
+                    _ => "path",
+                };
                 let problem = format!("{} isn't a good {what}: {problem}", quoted(key));
                 self.collector.refuse_key(path, problem, remedy);
                 false

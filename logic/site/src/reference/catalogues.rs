@@ -142,7 +142,7 @@ fn entry_row(device: &Description, direction: &str, entry: &Entry) -> String {
     // A channel of a terminal counts over the range of its connector.
     let connector = device.signals.iter().find(|signal| signal.name == entry.name);
     let count = match connector {
-        _ if !entry.unit.is_empty() => entry.unit.to_owned(),
+        _ if !entry.unit.is_empty() => entry.unit.to_string(),
         Some(signal) if entry.data_type != DataType::Bool => {
             format!("{} {} / 32 767", signal.maximum, signal.unit)
         }
@@ -168,8 +168,9 @@ fn plants() -> String {
 
 The names that `plant` takes, with the signals that `connect` can name. An actuator is behind an
 output channel, a sensor behind an input channel; a servo drive is connected to its axis by itself.
-Behind a terminal of 10 V one raw count is the value in the last column, which is the `scale` of a
-`map` whose variable is in the signal's unit; the raw range is what the terminal then shows.
+Behind a terminal of 10 V, and behind an entry of a device of an ESI file, one raw count is the
+value in the last column, which is the `scale` of a `map` whose variable is in the signal's unit;
+the raw range is what the terminal then shows.
 
 | plant | signal | kind | range | raw range | scale | meaning |
 |-------|--------|------|-------|-----------|------:|---------|

@@ -74,7 +74,8 @@ pub enum Interface {
 pub struct SubDevice {
     /// The name, unique on its fieldbus.
     pub name: String,
-    /// Which built-in SubDevice it is; always there on a simulated segment.
+    /// Which built-in SubDevice it is; on a simulated segment there is this, or an identity by
+    /// which it is found in the ESI files.
     pub device: Option<Device>,
     /// The identity that must be found; `None` accepts anything, or on a simulated segment the
     /// identity of `device`.
@@ -91,12 +92,13 @@ pub struct SubDevice {
     pub connect: Vec<Wire>,
 }
 
-/// A channel of a terminal and the signal of the plant that it is connected to.
+/// A channel of a terminal, or an entry of a device of an ESI file, and the signal of the plant
+/// that it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wire {
-    /// The channel, as the terminal's description names it.
-    pub channel: String,
+    /// The channel, as the terminal's description names it, or the entry.
+    pub channel: Entry,
     /// The signal, as the plant names it; an actuator for outputs, a sensor for inputs.
     pub signal: String,
 }

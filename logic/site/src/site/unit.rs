@@ -6,7 +6,7 @@
 
 use quietcore_segment::plant::{self, PlantSignal};
 
-use super::{Device, Entry, Fieldbus, Mapping};
+use super::{Device, Entry, Fieldbus, Mapping, Wire};
 
 /// The parts of 1 by which a scale may differ: it was written as a decimal number.
 const ROUNDING: f64 = 1e-4;
@@ -27,13 +27,15 @@ impl Fieldbus {
 
     /// The signal of a plant that an entry shows or moves.
     fn signal_behind(&self, mapping: &Mapping) -> Option<PlantSignal> {
-        let Entry::Named(entry) = &mapping.entry else { return None };
         let subdevice = self.subdevices.get(mapping.subdevice)?;
         let plant = plant::by_name(subdevice.plant?.name())?;
-        let name = match subdevice.device? {
+        let name = match (subdevice.device, &mapping.entry) {
             // A drive is connected to its axis by itself.
-            Device::ServoDrive => drive_signal(entry)?,
-            _ => subdevice.connect.iter().find(|wire| wire.channel == *entry)?.signal.as_str(),
+            (Some(Device::ServoDrive), Entry::Named(entry)) => drive_signal(entry)?,
+            _ => {
+                let is_meant = |wire: &&Wire| wire.channel == mapping.entry;
+                subdevice.connect.iter().find(is_meant)?.signal.as_str()
+            }
         };
         let connections = plant.connections();
         let mut signals = connections.actuators.iter().chain(connections.sensors);
@@ -47,7 +49,7 @@ impl Fieldbus {
         let description = quietcore_segment::describe(device.name()).ok()?;
         let mut entries = description.inputs.iter().chain(&description.outputs);
         let entry = entries.find(|entry| entry.name == *name)?;
-        (mapping.scale == 1.0 && is_unit(entry.unit)).then(|| entry.unit.to_owned())
+        (mapping.scale == 1.0 && is_unit(&entry.unit)).then(|| entry.unit.to_string())
     }
 }
 
@@ -96,5 +98,9 @@ mod tests {
         let bus = &site.fieldbuses()[0];
         let units: Vec<_> = bus.map.iter().filter_map(|it| bus.unit_of(&it.variable)).collect();
         assert!(units.contains(&"m".to_owned()), "{units:?}");
+        let of_file = "identity = { vendor = 1, product = 2 }";
+        let others = TANK.replace("device = \"analog-input-4\"", of_file);
+        let others = others.replace("interface = \"sim\"", "esi = [\"esi\"]\ninterface = \"sim\"");
+        assert_eq!(unit_of(&others, "rtU.level").as_deref(), Some("m"));
     }
 }

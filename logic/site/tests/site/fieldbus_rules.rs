@@ -320,7 +320,40 @@ fn a_choice_of_pdos_needs_an_esi_file() {
     expect_problem(&text.replace("[0x1600]", "[]"), pdos, "at least one");
     let zero = text.replace("[0x1600]", "[0]");
     expect_problem(&zero, "fieldbus.ec0.subdevice.drive.pdos[0]", "from 1 to 65535");
-    breaks("#E", "esi = [\"esi\"]", "esi", "the simulated segment are built in");
+}
+
+#[test]
+fn a_simulated_subdevice_has_a_device_or_an_esi_file_and_an_identity() {
+    let drive = "fieldbus.ec0.subdevice.drive";
+    let device = format!("{drive}.device");
+    let text = changed(GOOD, "device = \"servo-drive\"\n", "#I\n");
+    expect_problem(&text, &device, "name the ESI file of its vendor in the fieldbus's `esi`");
+    let text = text.replace("#E", "esi = [\"esi\"]");
+    expect_problem(&text, &device, "must know what it is: it has no `identity` by which");
+    let text = text.replace("#I", "identity = { vendor = 2, product = 7 }");
+    assert_eq!(accept(&text).fieldbuses()[0].subdevices[1].device, None);
+    accept(&text.replace("#D", "pdos = [0x1600]"));
+
+    let with = |keys: &str| text.replace("#D", keys);
+    let wrong = with("plant = \"servo-axis\"\ndevice = \"servo-drvie\"");
+    let told = support::read_text(&wrong).unwrap_err().to_string();
+    assert!(told.contains("did you mean `servo-drive`") && !told.contains("ESI file"), "{told}");
+    let connect = format!("{drive}.connect");
+    expect_problem(
+        &with("plant = \"servo-axis\""),
+        &format!("{drive}.plant"),
+        "the terminals that share its axis are built in",
+    );
+    expect_problem(&with("plant = \"tank\""), &connect, "nothing says which entry is which signal");
+    let tank = |wire: &str| with(&format!("plant = \"tank\"\nconnect = {{ {wire} }}"));
+    expect_problem(&tank("x = \"levl\""), &format!("{connect}.x"), "did you mean `level`");
+    expect_problem(&tank("\" x\" = \"level\""), &format!("{connect}. x"), "a blank is before");
+    let site = accept(&tank("\"Channel 1.Value\" = \"level\", \"0x7000:1\" = \"pump\""));
+    let wires = &site.fieldbuses()[0].subdevices[1].connect;
+    let object = Entry::Object { index: 0x7000, sub: 1 };
+    let channels = wires.iter().map(|wire| (wire.channel.clone(), wire.signal.as_str()));
+    let named = Entry::Named("Channel 1.Value".to_owned());
+    assert_eq!(channels.collect::<Vec<_>>(), [(object, "pump"), (named, "level")]);
 }
 
 #[test]

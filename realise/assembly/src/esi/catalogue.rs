@@ -31,6 +31,17 @@ impl<'n> Wanted<'n> {
     }
 }
 
+/// The reason why no device is meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotMeant {
+    /// No device of this type can be used.
+    #[error("{0}")]
+    Unknown(String),
+    /// The type is there, and what is asked for is not, or is several.
+    #[error("{0}")]
+    Unclear(String),
+}
+
 /// The devices of ESI files that are looked for.
 #[derive(Debug)]
 pub struct Catalogue(Library);
@@ -55,8 +66,8 @@ impl Catalogue {
     /// The device of this type, of its latest revision where none is given.
     ///
     /// # Errors
-    /// A message: there is none, it can't be used, or several are meant.
-    pub fn device(&self, name: &str) -> Result<&Device, String> {
+    /// [`NotMeant`]
+    pub fn device(&self, name: &str) -> Result<&Device, NotMeant> {
         let wanted = Wanted::of(name);
         let is_meant = |type_name: &str| folded(type_name) == folded(wanted.type_name);
         let of_type: Vec<_> =
@@ -65,41 +76,41 @@ impl Catalogue {
         let left_out = self.0.left_out.iter().filter(|(_, it)| is_meant(&it.type_name));
         let left_out: Vec<_> = left_out.map(told).collect();
         let Some(latest) = revisions.last() else {
-            return Err(self.none(wanted.type_name, &left_out));
+            return Err(NotMeant::Unknown(self.none(wanted.type_name, &left_out)));
         };
         let all = either(revisions.iter().map(|one| format!("{one:#010x}")));
         if wanted.revision.is_none() && !left_out.is_empty() {
-            return Err(format!(
+            return Err(NotMeant::Unclear(format!(
                 "the latest revision of `{}` may be one that can't be used; name one, such as \
                  `{name}@{latest:#010x}`, of {all}{}",
                 wanted.type_name,
                 unusable(&left_out)
-            ));
+            )));
         }
         let revision = wanted.revision.unwrap_or(*latest);
         let meant: Vec<_> =
             of_type.iter().filter(|(_, it)| it.identity.revision == revision).collect();
         let [(first_file, first), others @ ..] = meant.as_slice() else {
-            return Err(format!(
+            return Err(NotMeant::Unclear(format!(
                 "`{}` has no revision {revision:#010x}; it has {all}{}",
                 wanted.type_name,
                 unusable(&left_out)
-            ));
+            )));
         };
         match others.iter().find(|(_, it)| it != first) {
             None => Ok(first),
-            Some((file, _)) if file == first_file => Err(format!(
+            Some((file, _)) if file == first_file => Err(NotMeant::Unclear(format!(
                 "`{}` describes `{}` of revision {revision:#010x} in two ways",
                 file.display(),
                 wanted.type_name
-            )),
-            Some((file, _)) => Err(format!(
+            ))),
+            Some((file, _)) => Err(NotMeant::Unclear(format!(
                 "`{}` of revision {revision:#010x} is described differently in `{}` and in `{}`; \
                  leave one of them out",
                 wanted.type_name,
                 first_file.display(),
                 file.display()
-            )),
+            ))),
         }
     }
 

@@ -8,15 +8,16 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use quietcore_esi::{Device, FILE_BYTES_MAX, LeftOut, ProcessData};
+use quietcore_esi::{Device, FILE_BYTES_MAX, InitCommand, LeftOut, ProcessData};
 use quietcore_maindevice::SDO_BYTES_MAX;
-use quietcore_site::{DeviceIdentity, Fieldbus, Site, SubDevice};
+use quietcore_segment::Blueprint;
+use quietcore_site::{DeviceIdentity, Fieldbus, Interface, Site, SubDevice};
 use quietcore_units::Causes;
 use quietcore_wording::plural;
 
 use crate::names::NameProblem;
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, NotMeant};
 
 /// Most ESI files of one fieldbus.
 const FILES_MAX: usize = 2_000;
@@ -33,6 +34,8 @@ const PDO_OBJECTS: [std::ops::RangeInclusive<u16>; 3] =
 pub(crate) struct Described {
     pub(crate) device: Device,
     pub(crate) data: ProcessData,
+    /// The making of its simulation; only on a simulated segment.
+    pub(crate) simulated: Option<Blueprint>,
 }
 
 /// Finds the SubDevices of a fieldbus that are not built in, by position, in its ESI files.
@@ -57,20 +60,60 @@ pub(crate) fn described(
     };
     let library = Library::read(&fieldbus.esi, site_folder, &is_wanted);
     let library = library.map_err(|(index, why)| vec![problem(format!("esi[{index}]"), why)])?;
+    let is_simulated = fieldbus.interface == Interface::Simulated;
     let mut problems = Vec::new();
     let mut found = Vec::new();
     for (position, subdevice) in fieldbus.subdevices.iter().enumerate() {
-        // A coupler need not be described: nothing of it is used.
-        let is_used = subdevice.pdos.is_some()
+        // A coupler need not be described where it is there: nothing of it is used.
+        let is_used = is_simulated
+            || subdevice.pdos.is_some()
             || fieldbus.map.iter().any(|mapping| mapping.subdevice == position);
         let identity = identity(subdevice).filter(|one| is_used || library.knows(*one));
-        let described = identity.map(|identity| library.describe(subdevice, identity));
+        let described = identity.map(|identity| {
+            let mut described = library.describe(subdevice, identity)?;
+            if is_simulated {
+                described.simulate(subdevice)?;
+            }
+            Ok::<_, (String, String)>(described)
+        });
         found.push(described.transpose().unwrap_or_else(|(key, why)| {
             problems.push(problem(format!("subdevice.{}.{key}", subdevice.name), why));
             None
         }));
     }
     if problems.is_empty() { Ok(found) } else { Err(problems) }
+}
+
+impl Described {
+    /// Adds the making of its simulation; the error has the key of the site file. It has the
+    /// objects that the site file wants written. PDOs that are not exchanged are left out where
+    /// nothing can choose them later: a terminal of many formats has thousands of entries.
+    fn simulate(&mut self, subdevice: &SubDevice) -> Result<(), (String, String)> {
+        let mut device = self.device.clone();
+        if !device.init_commands.iter().any(|command| is_of_pdos(command.index)) {
+            let assigned = self.data.assignments.iter().flat_map(|it| &it.pdos);
+            let assigned: BTreeSet<_> = assigned.collect();
+            device.pdos.retain(|pdo| assigned.contains(&pdo.index));
+        }
+        device.init_commands.extend(subdevice.startup.iter().map(|startup| InitCommand {
+            is_early: false,
+            index: startup.index,
+            subindex: startup.sub,
+            complete: false,
+            data: vec![0; startup.value_type.bytes()],
+        }));
+        let blueprint = simulated::blueprint(&device, &self.data).map_err(|error| {
+            let key = if subdevice.pdos.is_some() { "pdos" } else { "identity" };
+            (key.to_owned(), format!("`{}` can't be simulated: {error}", device.type_name))
+        });
+        self.simulated = Some(blueprint?);
+        Ok(())
+    }
+}
+
+/// Returns `true` if an object says which entries are exchanged.
+fn is_of_pdos(index: u16) -> bool {
+    PDO_OBJECTS.iter().any(|objects| objects.contains(&index))
 }
 
 /// Says if a device of this vendor, product code and type is wanted.
@@ -172,8 +215,7 @@ impl Library {
             );
             return Err(("identity".to_owned(), why));
         }
-        let of_pdos = |index| PDO_OBJECTS.iter().any(|objects| objects.contains(&index));
-        if let Some(at) = subdevice.startup.iter().position(|it| of_pdos(it.index)) {
+        if let Some(at) = subdevice.startup.iter().position(|it| is_of_pdos(it.index)) {
             let why = format!(
                 "{:#06x} says which entries are exchanged, and names would be looked up in others; \
                  choose `pdos`",
@@ -181,7 +223,7 @@ impl Library {
             );
             return Err((format!("startup[{at}].index"), why));
         }
-        Ok(Described { device: device.clone(), data })
+        Ok(Described { device: device.clone(), data, simulated: None })
     }
 
     /// The device of this identity. Several descriptions must agree in all that is used of them:

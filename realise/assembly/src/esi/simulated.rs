@@ -1,20 +1,22 @@
 //! A device of an ESI file, made to be simulated.
 //!
 //! The simulation has a controller like the ET1100, an EEPROM and registers made from the file, and
-//! the file's PDOs, so that a MainDevice brings it to OP as it would the device. It does nothing:
-//! what it receives can be read back, and what it sends is zero. In its mailbox it speaks CoE and
-//! no other protocol. Its objects are those that identify it, those of PDOs, and those that the
-//! file wants written (`InitCmd`).
+//! the file's PDOs, so that a MainDevice brings it to OP as it would the device. It does nothing by
+//! itself: what it receives moves the plant behind it, what it sends is that plant's, and zero
+//! without one. In its mailbox it speaks CoE and no other protocol. Its objects are those that
+//! identify it, those of PDOs, and those that the file wants written (`InitCmd`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quietcore_esi::{ChoiceError, Device, FmmuUse, Identity, NumberKind, Registers};
+use quietcore_esi::{
+    ChoiceError, Device, FmmuUse, Identity, InitCommand, NumberKind, ProcessData, Registers,
+};
+use quietcore_segment::SubDevice;
 use quietcore_segment::blueprint::{
     Blueprint, ClockMaking, Controller, MailboxPlace, Pdo, PdoEntry, SyncManagerPlan,
     SyncManagerUse, Timing,
 };
 use quietcore_segment::coe::dictionary::Object;
-use quietcore_segment::{Application, Situation, SubDevice};
 use quietcore_units::DataType;
 
 /// Most SyncManagers and FMMUs of a controller (ETG.1000.4).
@@ -55,6 +57,9 @@ pub enum NotSimulated {
         /// First address of the SyncManager.
         start: u16,
     },
+    /// Two SyncManagers have the same memory.
+    #[error("its SyncManagers at {0:#06x} and {1:#06x} overlap")]
+    Overlap(u16, u16),
     /// A PDO is none that a dictionary can have.
     #[error("PDO {index:#06x} {problem}")]
     Pdo {
@@ -70,19 +75,12 @@ pub enum NotSimulated {
 /// # Errors
 /// [`NotSimulated`]
 pub fn subdevice(device: &Device) -> Result<SubDevice, NotSimulated> {
-    Ok(SubDevice::new(blueprint(device)?, Box::new(Idle)))
+    let data = device.process_data(None).map_err(NotSimulated::Default)?;
+    blueprint(device, &data).map(SubDevice::of_entries)
 }
 
-/// A device that does nothing: its outputs stay as they were written.
-struct Idle;
-
-impl Application for Idle {
-    fn consume(&mut self, _: Situation, _: &[u8]) {}
-
-    fn produce(&mut self, _: Situation, _: &mut [u8]) {}
-}
-
-fn blueprint(device: &Device) -> Result<Blueprint, NotSimulated> {
+/// The making of a device that has these process data at power-up.
+pub(crate) fn blueprint(device: &Device, data: &ProcessData) -> Result<Blueprint, NotSimulated> {
     let hardware = &device.hardware;
     if device.sync_managers.len() > UNITS_MAX || hardware.fmmus.len() > UNITS_MAX {
         return Err(NotSimulated::TooMany("16 SyncManagers or FMMUs"));
@@ -91,8 +89,11 @@ fn blueprint(device: &Device) -> Result<Blueprint, NotSimulated> {
     if written.sum::<usize>() > WRITTEN_BYTES_MAX {
         return Err(NotSimulated::TooMany("1 MiB of values to be written"));
     }
-    let pdos = pdos(device)?;
+    let pdos = pdos(device, data)?;
     let sync_managers = sync_managers(device, &pdos)?;
+    if let Some((first, second)) = overlap(&sync_managers) {
+        return Err(NotSimulated::Overlap(first, second));
+    }
     let Identity { vendor, product, revision } = device.identity;
     let ends = sync_managers.iter().map(|plan| u32::from(plan.start) + u32::from(plan.length));
     let ram_kib = ends.max().unwrap_or(0).saturating_sub(RAM).div_ceil(1024);
@@ -175,9 +176,8 @@ fn mailbox(
     }))
 }
 
-/// The PDOs, those that are assigned by default with their SyncManager.
-fn pdos(device: &Device) -> Result<Vec<Pdo>, NotSimulated> {
-    let data = device.process_data(None).map_err(NotSimulated::Default)?;
+/// The PDOs: first those that are assigned, with their SyncManagers, and then the others.
+fn pdos(device: &Device, data: &ProcessData) -> Result<Vec<Pdo>, NotSimulated> {
     if data.input_bytes.max(data.output_bytes) > PROCESS_DATA_BYTES_MAX {
         return Err(NotSimulated::TooMany("8 191 bytes of inputs or of outputs"));
     }
@@ -190,6 +190,7 @@ fn pdos(device: &Device) -> Result<Vec<Pdo>, NotSimulated> {
     if device.pdos.iter().map(|pdo| pdo.entries.len()).sum::<usize>() > ENTRIES_MAX {
         return Err(NotSimulated::TooMany("10 000 entries"));
     }
+    let indices: BTreeSet<u16> = device.pdos.iter().map(|pdo| pdo.index).collect();
     let mut known = BTreeSet::new();
     let pdo = |pdo: &quietcore_esi::Pdo| {
         let index = pdo.index;
@@ -203,6 +204,10 @@ fn pdos(device: &Device) -> Result<Vec<Pdo>, NotSimulated> {
         if !known.insert(index) {
             return Err(NotSimulated::Pdo { index, problem: "is described twice" });
         }
+        let is_pdo = |entry: &quietcore_esi::Entry| indices.contains(&entry.index);
+        if device.hardware.canopen.is_some() && pdo.entries.iter().any(is_pdo) {
+            return Err(NotSimulated::Pdo { index, problem: "has an entry that is a PDO itself" });
+        }
         if pdo.entries.len() > ENTRIES_OF_PDO_MAX {
             return Err(NotSimulated::Pdo { index, problem: "has more than 254 entries" });
         }
@@ -215,7 +220,11 @@ fn pdos(device: &Device) -> Result<Vec<Pdo>, NotSimulated> {
             entries: pdo.entries.iter().map(|it| entry(index, it)).collect::<Result<_, _>>()?,
         })
     };
-    device.pdos.iter().map(pdo).collect()
+    let mut pdos: Vec<_> = device.pdos.iter().map(pdo).collect::<Result<_, _>>()?;
+    let assigned: Vec<u16> = data.assignments.iter().flat_map(|it| it.pdos.clone()).collect();
+    let rank = |pdo: &Pdo| assigned.iter().position(|index| *index == pdo.index);
+    pdos.sort_by_key(|pdo| rank(pdo).unwrap_or(assigned.len()));
+    Ok(pdos)
 }
 
 fn entry(pdo: u16, entry: &quietcore_esi::Entry) -> Result<PdoEntry, NotSimulated> {
@@ -227,7 +236,7 @@ fn entry(pdo: u16, entry: &quietcore_esi::Entry) -> Result<PdoEntry, NotSimulate
         bits: bits.map_err(|_| NotSimulated::Pdo { index: pdo, problem })?,
         data_type: data_type(entry).filter(|_| !entry.is_padding()),
         name: entry.name.clone().into(),
-        unit: "",
+        unit: "".into(),
     })
 }
 
@@ -295,6 +304,14 @@ fn sync_managers(device: &Device, pdos: &[Pdo]) -> Result<Vec<SyncManagerPlan>, 
     (0..).zip(managers).map(plan).collect()
 }
 
+/// The starts of two SyncManagers that have the same memory.
+fn overlap(plans: &[SyncManagerPlan]) -> Option<(u16, u16)> {
+    let mut used: Vec<_> = plans.iter().filter(|plan| plan.length > 0).collect();
+    used.sort_by_key(|plan| plan.start);
+    let meet = |pair: &&[&SyncManagerPlan]| pair[1].start - pair[0].start < pair[0].length;
+    used.windows(2).find(meet).map(|pair| (pair[0].start, pair[1].start))
+}
+
 /// The usual control register of a SyncManager (ETG.1000.4, 6.7).
 fn control(usage: SyncManagerUse) -> u8 {
     match usage {
@@ -309,14 +326,16 @@ fn control(usage: SyncManagerUse) -> u8 {
 fn written_objects(device: &Device, pdos: &[Pdo]) -> Vec<Object> {
     let of_pdos = pdos.iter().flat_map(|pdo| &pdo.entries);
     let of_pdos = of_pdos.filter(|entry| entry.data_type.is_some());
-    let of_pdos: BTreeSet<u16> = of_pdos.map(|entry| entry.index).collect();
-    let is_other = |index: u16| {
+    let of_pdos: BTreeSet<_> = of_pdos.map(|entry| (entry.index, entry.subindex)).collect();
+    let is_other = |command: &InitCommand| {
+        let index = command.index;
         let is_known = matches!(index, 0x1000 | 0x1001 | 0x1008..=0x100A | 0x1018)
             || matches!(index, 0x1600..0x1C30);
-        !is_known && !of_pdos.contains(&index)
+        let mut in_pdos = of_pdos.iter().filter(|(object, _)| *object == index);
+        !is_known && !in_pdos.any(|(_, subindex)| command.complete || *subindex == command.subindex)
     };
     let mut sizes: BTreeMap<u16, BTreeMap<u8, usize>> = BTreeMap::new();
-    for command in device.init_commands.iter().filter(|it| is_other(it.index)) {
+    for command in device.init_commands.iter().filter(|it| is_other(it)) {
         // All at once: the count of subindices in two bytes, if it is among them, and the others.
         let (subindex, bytes) = match (command.complete, command.subindex) {
             (true, 0) => (1, command.data.len().saturating_sub(2)),

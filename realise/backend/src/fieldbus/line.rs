@@ -3,16 +3,16 @@
 use quietcore_maindevice::Expected;
 use quietcore_segment::plant::{self, Connection, ConnectionError};
 use quietcore_segment::{FaultKind, Options, Segment, SubDevice, UnknownDevice, When};
-use quietcore_site::{Device, Fault, FaultEffect};
+use quietcore_site::{Fault, FaultEffect};
 use quietcore_units::Nanos;
 
-use super::PlantJob;
+use super::{DeviceJob, PlantJob};
 
 /// The reason why a segment can't be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
     /// A SubDevice does not say which device it is.
-    #[error("SubDevice `{name}` has no `device`; a simulated segment needs it")]
+    #[error("SubDevice `{name}` has no `device`, and no ESI file describes it")]
     NoDevice {
         /// Name of the SubDevice in the site file.
         name: String,
@@ -35,14 +35,17 @@ pub enum SegmentError {
 /// everything that is left to chance.
 pub(super) fn segment(
     subdevices: &[Expected],
-    devices: &[Option<Device>],
+    devices: &[Option<DeviceJob>],
     plants: &[PlantJob],
     seed: u64,
 ) -> Result<Segment, SegmentError> {
     let mut line = Vec::new();
     for (one, device) in subdevices.iter().zip(devices) {
-        let device = device.ok_or_else(|| SegmentError::NoDevice { name: one.name.clone() })?;
-        line.push(SubDevice::by_name(device.name())?);
+        line.push(match device {
+            Some(DeviceJob::BuiltIn(device)) => SubDevice::by_name(device.name())?,
+            Some(DeviceJob::Described(blueprint)) => SubDevice::of_entries((**blueprint).clone()),
+            None => return Err(SegmentError::NoDevice { name: one.name.clone() }),
+        });
     }
     let connections: Result<Vec<_>, _> = plants.iter().map(|job| connect(job, &line)).collect();
     let mut segment = Segment::new(line, Options { seed, ..Options::default() });

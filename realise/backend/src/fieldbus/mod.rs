@@ -12,6 +12,7 @@ pub mod wire;
 
 pub use line::SegmentError;
 pub use quietcore_fieldbus::BusJob;
+use quietcore_segment::Blueprint;
 use quietcore_site::{Device, Fault};
 use serde::{Deserialize, Serialize};
 
@@ -43,9 +44,8 @@ pub enum InterfaceJob {
     },
     /// A simulated segment in the partition's own process.
     Simulated {
-        /// The built-in devices that the SubDevices are, in their order; `None` where the site
-        /// does not say.
-        devices: Vec<Option<Device>>,
+        /// The devices that the SubDevices are, in their order; `None` where the site does not say.
+        devices: Vec<Option<DeviceJob>>,
         /// Plants behind the SubDevices, in any order.
         plants: Vec<PlantJob>,
         /// Faults to simulate, each at its own time.
@@ -55,7 +55,31 @@ pub enum InterfaceJob {
     },
 }
 
+/// A device to be simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviceJob {
+    /// One that is built in, with its own application.
+    BuiltIn(Device),
+    /// One of an ESI file, of which nothing but its process data is known.
+    Described(Box<Blueprint>),
+}
+
 impl FieldbusJob {
+    /// Builds the simulated segment once, to see that it can be built. Does nothing for other
+    /// interfaces.
+    ///
+    /// # Errors
+    /// [`SegmentError`]
+    pub fn check(&self) -> Result<(), SegmentError> {
+        match &self.interface {
+            InterfaceJob::Simulated { devices, plants, seed, .. } => {
+                line::segment(&self.bus.subdevices, devices, plants, *seed).map(drop)
+            }
+            InterfaceJob::Network { .. } | InterfaceJob::Card { .. } => Ok(()),
+        }
+    }
+
     /// Returns the PCI address of the network card that the partition's guest drives itself, if it
     /// does.
     pub(crate) fn card(&self) -> Option<&str> {

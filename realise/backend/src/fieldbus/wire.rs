@@ -162,7 +162,7 @@ mod tests {
     use quietcore_skip::own_network;
 
     use super::*;
-    use crate::fieldbus::BusJob;
+    use crate::fieldbus::{BusJob, DeviceJob};
 
     /// Goal: a program that closes whatever it meets does not cut its fieldbus off.
     #[test]
@@ -189,7 +189,7 @@ mod tests {
         };
         let job = FieldbusJob {
             interface: InterfaceJob::Simulated {
-                devices: vec![Some(Device::DigitalInput8)],
+                devices: vec![Some(DeviceJob::BuiltIn(Device::DigitalInput8))],
                 plants: vec![],
                 faults: vec![lose],
                 seed: 1,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use quietcore_assembly::{Catalogue, simulated};
+use quietcore_assembly::{Catalogue, NotMeant, simulated};
 use quietcore_process::setting;
 use quietcore_segment::device::NAMES;
 use quietcore_segment::{Options, SubDevice};
@@ -73,8 +73,10 @@ fn subdevice(name: &str, catalogue: Option<&Catalogue>) -> Result<SubDevice, Str
         Err(unknown) => unknown,
     };
     let Some(catalogue) = catalogue else { return Err(unknown.to_string()) };
-    let built_in = |why| format!("{why}; built in are {}", NAMES.join(", "));
-    let device = catalogue.device(name).map_err(built_in)?;
+    let device = catalogue.device(name).map_err(|why| match why {
+        NotMeant::Unknown(_) => format!("{why}; built in are {}", NAMES.join(", ")),
+        NotMeant::Unclear(_) => why.to_string(),
+    })?;
     simulated::subdevice(device)
         .map_err(|error| format!("`{}` can't be simulated: {error}", device.type_name))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::check::fieldbus::Line;
 use crate::raw::{RawMapping, RawSubDevice};
 use crate::reading::collector::Collector;
-use crate::reading::format::parsed_object;
+use crate::reading::format::parsed_entry;
 use crate::reading::place::Path;
 use crate::site::{Device, Entry, Mapping};
 use crate::words::instead;
@@ -115,13 +115,7 @@ fn entry(
 ) -> Option<(usize, Entry)> {
     let (name, entry) = text.split_once('.')?;
     let position = position(name, line, path, collector)?;
-    let entry = match entry.strip_prefix("0x") {
-        Some(object) => {
-            let (index, sub) = parsed_object(object)?;
-            Entry::Object { index, sub }
-        }
-        None => Entry::Named(entry.to_owned()),
-    };
+    let entry = parsed_entry(entry)?;
     match line.raw.subdevice.as_deref()?.get(position)?.device {
         Some(Device::Coupler) => {
             collector.refuse(
@@ -134,13 +128,13 @@ fn entry(
         Some(device) => known(&entry, device, path, collector)?,
         None => {
             let subdevice = line.path.key("subdevice").index(position);
-            // A simulated SubDevice without a `device`, and one with a wrong one, are reported.
-            if line.simulated != Some(false) || collector.has(&subdevice.key("device")) {
+            // A wrong interface or device is reported.
+            if line.simulated.is_none() || collector.has(&subdevice.key("device")) {
                 return None;
             }
             if let Some((problem, remedy)) = line.unexplained(&subdevice, collector) {
-                // A choice of its PDOs is reported for the same reason.
-                if !collector.has(&subdevice.key("pdos")) {
+                // A simulated SubDevice and a choice of PDOs are reported for the same reason.
+                if line.simulated == Some(false) && !collector.has(&subdevice.key("pdos")) {
                     let problem = format!("the entries of `{name}` are not known: {problem}");
                     collector.refuse(path, problem, remedy);
                 }

@@ -94,14 +94,6 @@ pub(super) fn check(
             driven(raw, partition, &path, collector);
         }
         let simulated = interface.map(|interface| interface == SIMULATED);
-        let esi = path.key("esi");
-        if simulated == Some(true) && collector.has(&esi) {
-            collector.refuse_key(
-                &esi,
-                "the SubDevices of the simulated segment are built in",
-                "take it out, or write the network interface that the SubDevices are at",
-            );
-        }
         let line = Line { raw, path, simulated };
         fieldbuses.extend(fieldbus(name, &line, collector));
     }

@@ -8,8 +8,9 @@ use quietcore_segment::plant::Connections;
 use crate::check::fieldbus::Line;
 use crate::raw::RawSubDevice;
 use crate::reading::collector::Collector;
+use crate::reading::format::parsed_entry;
 use crate::reading::place::Path;
-use crate::site::{Device, PlantKind, Wire};
+use crate::site::{Device, Entry, PlantKind, Wire};
 use crate::words::instead;
 
 /// Checks the plant of one SubDevice and how it is connected. `None` where that is wrong and
@@ -34,7 +35,12 @@ pub(super) fn check(
         }
         return Some(Vec::new());
     };
-    let device = raw.device?;
+    let Some(device) = raw.device else {
+        // A wrong device, or one that nothing describes, is reported.
+        let is_reported =
+            collector.has(&path.key("device")) || line.unexplained(path, collector).is_some();
+        return if is_reported { None } else { of_file(raw, kind, path, collector) };
+    };
     if !device.reaches(kind) {
         collector.refuse(
             &plant,
@@ -67,11 +73,55 @@ pub(super) fn check(
     wires(written, device, kind, &connect, collector)
 }
 
+/// The wires of a device of an ESI file. Its entries, and which of them are outputs, are known when
+/// the file is read.
+fn of_file(
+    raw: &RawSubDevice,
+    kind: PlantKind,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Vec<Wire>> {
+    let (connect, plant) = (path.key("connect"), path.key("plant"));
+    if kind == PlantKind::ServoAxis {
+        collector.refuse(
+            &plant,
+            "a `servo-axis` can't be behind a device of an ESI file: the drive and the terminals \
+             that share its axis are built in",
+            "give the SubDevice a `device`, such as `servo-drive`, or take the plant out",
+        );
+        return None;
+    }
+    let plant = quietcore_segment::plant::by_name(kind.name())?.connections();
+    let signals = [plant.actuators, plant.sensors];
+    let known: Vec<_> = signals.into_iter().flatten().map(|signal| signal.name).collect();
+    let Some(written) = raw.connect.as_ref().filter(|wires| !wires.is_empty()) else {
+        if collector.document.is_empty(&connect) {
+            let signal = known.first().unwrap_or(&"");
+            collector.refuse(
+                &connect,
+                "nothing says which entry is which signal of the plant",
+                format!("write for example `connect = {{ \"Channel 1.Value\" = \"{signal}\" }}`"),
+            );
+        }
+        return None;
+    };
+    let mut wires = Vec::new();
+    for (channel, signal) in written {
+        if known.contains(&signal.as_str()) {
+            wires.push(Wire { channel: parsed_entry(channel)?, signal: signal.clone() });
+        } else {
+            let problem = format!("a `{kind}` has no signal `{signal}`");
+            collector.refuse(&connect.key(channel), problem, instead(signal, known.clone()));
+        }
+    }
+    (wires.len() == written.len()).then_some(wires)
+}
+
 /// A connection of this terminal with this plant, to be written.
 fn example(device: Device, kind: PlantKind) -> String {
     let channel = quietcore_segment::describe(device.name())
         .ok()
-        .and_then(|description| description.signals.first().copied());
+        .and_then(|description| description.signals.first().cloned());
     let plant = quietcore_segment::plant::by_name(kind.name()).map(|plant| plant.connections());
     let Some((channel, plant)) = channel.zip(plant) else {
         return "name a channel and a signal of the plant".to_owned();
@@ -104,9 +154,9 @@ fn wires(
     let mut wires = Some(Vec::new());
     for (channel, signal) in written {
         let path = path.key(channel);
-        let found = description.signals.iter().find(|one| one.name == channel);
+        let found = description.signals.iter().find(|one| one.name == **channel);
         let Some(found) = found else {
-            let known: Vec<_> = description.signals.iter().map(|one| one.name).collect();
+            let known: Vec<_> = description.signals.iter().map(|one| &*one.name).collect();
             let problem = format!("a `{device}` has no channel `{channel}`");
             collector.refuse_key(&path, problem, instead(channel, known));
             wires = None;
@@ -119,7 +169,7 @@ fn wires(
             wires = None;
             continue;
         }
-        let wire = Wire { channel: channel.clone(), signal: signal.clone() };
+        let wire = Wire { channel: Entry::Named(channel.clone()), signal: signal.clone() };
         wires = wires.map(|mut wires| {
             wires.push(wire);
             wires

@@ -42,12 +42,12 @@ fn subdevice(
     collector: &mut Collector<'_, '_>,
 ) -> Option<SubDevice> {
     let (device, plant) = (path.key("device"), path.key("plant"));
-    if line.simulated == Some(true) && !collector.has(&device) {
-        collector.refuse(
-            &device,
-            "the simulated segment must know what it is",
-            "write for example `device = \"digital-output-8\"`",
-        );
+    if line.simulated == Some(true)
+        && !collector.has(&device)
+        && let Some((problem, remedy)) = line.unexplained(path, collector)
+    {
+        let problem = format!("the simulated segment must know what it is: {problem}");
+        collector.refuse(&device, problem, remedy);
     }
     line.only_simulated(&plant, "a simulated plant needs the simulated segment", collector);
     pdos(raw, line, path, collector);
@@ -94,7 +94,10 @@ fn pdos(raw: &RawSubDevice, line: &Line<'_>, path: &Path, collector: &mut Collec
     if let Some(device) = raw.device {
         let problem = format!("a `{device}` is built in and has the PDOs that it has");
         collector.refuse_key(&key, problem, "take it out, or the `device`");
-    } else if let Some((problem, remedy)) = line.unexplained(path, collector) {
+    } else if line.simulated != Some(true)
+        && let Some((problem, remedy)) = line.unexplained(path, collector)
+    {
+        // On a simulated segment the SubDevice itself is reported.
         collector.refuse_key(&key, format!("its PDOs are not known: {problem}"), remedy);
     }
 }
