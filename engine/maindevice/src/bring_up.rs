@@ -426,7 +426,9 @@ fn synchronise<W: Wire>(
     let grid = u64::from(period_ns.max(1));
     let from_ns = time_ns.saturating_add(SYNC_DELAY.get());
     let shift_ns = expectation.sync0_shift.get() % grid;
-    let start_ns = (from_ns - from_ns % grid).saturating_add(shift_ns);
+    // A start that has passed begins nothing.
+    let start_ns = from_ns.checked_next_multiple_of(grid).unwrap_or(from_ns);
+    let start_ns = start_ns.saturating_add(shift_ns);
     for subdevice in subdevices.iter_mut().filter(|one| wants_sync0(expectation, one)) {
         let Some(clock) = &mut subdevice.clock else { return Err(no_clock(subdevice)) };
         // Cyclic operation and SYNC0 (ETG.1000.4, table 61).

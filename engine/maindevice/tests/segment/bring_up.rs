@@ -180,7 +180,27 @@ fn sync0_is_switched_on_where_it_is_asked_for() {
     let second = step(&mut fieldbus).dc_time.unwrap();
     let passed = (second - first).get();
     assert!(passed.abs_diff(CYCLE.get()) < 10_000, "{passed} ns in a cycle");
+}
 
+/// Goal: SYNC0 begins with any cycle, at whatever time the SubDevices are brought up.
+#[test]
+fn sync0_begins_in_each_tenth_of_a_long_cycle() {
+    let cycle = Nanos::from_millis(100);
+    for tenth in 0..10 {
+        let line = wire(&["servo-drive"]);
+        let later = line.now() + Nanos::from_millis(10) * tenth;
+        quietcore_clock::Clock::sleep_until(line.clock(), later);
+        let mut expectation = Expectation { cycle, ..expectation(&["servo-drive"]) };
+        expectation.subdevices.as_mut().unwrap()[0].synchronisation = Synchronisation::Sync0;
+        let start = line.now();
+        let fieldbus = Fieldbus::bring_up(line, &expectation).unwrap();
+        let took = fieldbus.wire().now() - start;
+        assert!(took < cycle * 12, "{tenth}: {took}");
+    }
+}
+
+#[test]
+fn sync0_without_a_clock_is_refused() {
     let mut wrong = expected(&["coupler", "digital-input-8"]);
     wrong[1].synchronisation = Synchronisation::Sync0;
     let line = ["coupler", "digital-input-8"];
